@@ -1,0 +1,146 @@
+"""Every error that a person may see, each with a hint about what to do next.
+
+    SlipstreamError
+    ├── UsageError            the words of a command or a setting are off
+    ├── ModelError            something is wrong with a model file
+    │   ├── ModelNotFoundError    no such name, path or package
+    │   ├── ModelFileError        not a GGUF, truncated, unreadable, unknown architecture
+    │   └── PairError             target and draft do not fit
+    ├── EngineError           the engine process could not do what was asked
+    │   ├── LoadError             llama.cpp refused the model or the context
+    │   ├── DecodeError           llama_decode failed in mid-answer
+    │   ├── EngineDiedError       the process is gone
+    │   └── BusyError             it is doing something that excludes this
+    ├── PromptTooLongError    the prompt leaves no room in the context
+    ├── TemplateError         the chat template is broken or endless
+    ├── StoreError            the chat database could not be read or written
+    ├── SettingsError         the settings file could not be read or written
+    └── NoDisplayError        Qt has no screen to draw on
+
+An error crosses a process as its ``code``, ``message`` and ``hint`` and is raised again as the same
+class on the other side (:func:`from_code`).
+"""
+
+from __future__ import annotations
+
+
+class SlipstreamError(Exception):
+    """Base of the tree.
+
+    Attributes:
+        code: stable name of the kind, for machines and for crossing a process.
+        message: what went wrong, with the facts.
+        hint: what to do next; may be empty.
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class UsageError(SlipstreamError):
+    """The words of a command or the value of a setting are off."""
+
+    code = "usage"
+
+
+class ModelError(SlipstreamError):
+    """Something is wrong with a model file."""
+
+    code = "model"
+
+
+class ModelNotFoundError(ModelError):
+    """No such model name, path or package."""
+
+    code = "model_not_found"
+
+
+class ModelFileError(ModelError):
+    """The file is not a GGUF that can be loaded: truncated, unreadable, unknown architecture."""
+
+    code = "model_file"
+
+
+class PairError(ModelError):
+    """Target and draft do not fit each other."""
+
+    code = "pair"
+
+
+class EngineError(SlipstreamError):
+    """The engine process could not do what was asked."""
+
+    code = "engine"
+
+
+class LoadError(EngineError):
+    """llama.cpp refused the model or the context."""
+
+    code = "load"
+
+
+class DecodeError(EngineError):
+    """``llama_decode`` failed in mid-answer."""
+
+    code = "decode"
+
+
+class EngineDiedError(EngineError):
+    """The engine process is gone."""
+
+    code = "engine_died"
+
+
+class BusyError(EngineError):
+    """The engine is doing something that excludes this request."""
+
+    code = "busy"
+
+
+class PromptTooLongError(SlipstreamError):
+    """The prompt leaves no room for an answer in the context."""
+
+    code = "prompt_too_long"
+
+
+class TemplateError(SlipstreamError):
+    """The chat template is broken, endless or too large."""
+
+    code = "template"
+
+
+class StoreError(SlipstreamError):
+    """The chat database could not be read or written."""
+
+    code = "store"
+
+
+class SettingsError(SlipstreamError):
+    """The settings file could not be read or written."""
+
+    code = "settings"
+
+
+class NoDisplayError(SlipstreamError):
+    """Qt has no screen to draw on."""
+
+    code = "no_display"
+
+
+def _tree(cls: type[SlipstreamError]) -> dict[str, type[SlipstreamError]]:
+    found = {cls.code: cls}
+    for sub in cls.__subclasses__():
+        found |= _tree(sub)
+    return found
+
+
+def from_code(code: str, message: str, hint: str = "") -> SlipstreamError:
+    """Make the error of the class that has this code (the base class for an unknown one)."""
+    return _tree(SlipstreamError).get(code, SlipstreamError)(message, hint)

@@ -1,0 +1,61 @@
+"""Where things are kept: data, configuration, cache, logs, and the resources that ship with us.
+
+Everything a person made lives under ``data_dir``. ``SLIPSTREAM_HOME`` moves all four folders under
+one (portable use, tests).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+APP_NAME = "Slipstream"
+
+
+def _folder(kind: str, default: Path) -> Path:
+    home = os.environ.get("SLIPSTREAM_HOME")
+    folder = Path(home) / kind if home else default
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def data_dir() -> Path:
+    """Folder of chats, baselines and our own models; made if missing."""
+    return _folder("data", Path(platformdirs.user_data_path(APP_NAME, appauthor=False)))
+
+
+def config_dir() -> Path:
+    """Folder of the settings file; made if missing."""
+    return _folder("config", Path(platformdirs.user_config_path(APP_NAME, appauthor=False)))
+
+
+def cache_dir() -> Path:
+    """Folder of things that can be made again; made if missing."""
+    return _folder("cache", Path(platformdirs.user_cache_path(APP_NAME, appauthor=False)))
+
+
+def log_dir() -> Path:
+    """Folder of log files; made if missing."""
+    return _folder("logs", Path(platformdirs.user_log_path(APP_NAME, appauthor=False)))
+
+
+def models_dir() -> Path:
+    """Folder where our own downloads go; made if missing."""
+    folder = data_dir() / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def resource(*parts: str) -> Path:
+    """Path of a file that ships with the program.
+
+    Raises:
+        FileNotFoundError: no resources folder lies beside the package.
+    """
+    here = Path(__file__).resolve().parent
+    for root in (here.parent / "resources", here / "resources"):
+        if root.is_dir():
+            return root.joinpath(*parts)
+    raise FileNotFoundError(here.parent / "resources")

@@ -1,0 +1,326 @@
+"""The one vocabulary: every command to the engine and every event from it.
+
+The engine yields these events, the worker writes them, the window draws them, the command line prints
+them, the recorder counts them. One message is one line of JSON (:func:`encode`, :func:`decode_command`,
+:func:`decode_event`); one verification step is one :class:`Chunk` and one write.
+
+A generation, in order::
+
+    Generate ──▶ Started ─▶ Prefill* ─▶ Chunk* ─▶ Done          (or Failed at any point)
+
+Times are seconds. ``t_s`` counts, on the engine's monotonic clock, from the moment when the engine
+process received the request.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Role = Literal["system", "user", "assistant"]
+SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
+StopReason = Literal["eos", "stop", "length", "cancelled", "failed"]
+LoadStage = Literal["target", "draft", "warmup"]
+
+MAX_DRAFT_TOKENS = 31
+"""Longest draft of any drafter (the n-gram one's)."""
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""A longer line is not one of ours."""
+
+
+class _Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A plain value inside a message."""
+
+
+class ChatMessage(_Value):
+    """One message of a conversation, as a chat template sees it."""
+
+    role: Role
+    content: str
+
+
+class Sampling(_Value):
+    """Sampling settings; the chain is applied in this order, temperature last.
+
+    ``temperature`` 0 means the most likely token (after penalties). ``top_k`` 0, ``top_p`` 1, ``min_p`` 0
+    and ``repeat_penalty`` 1 switch their member off. ``seed`` keys the noise of the draw.
+    """
+
+    seed: int
+    temperature: float = 0.8
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    penalty_last_n: int = 64
+
+
+class Speculation(_Value):
+    """How the next answer is drafted. ``types`` are tried in order; empty or ``none`` is off.
+
+    ``draft_tokens`` is the draft length limit k; drafts shorter than ``draft_min`` are not used; a
+    model drafter stops when its token's probability falls below ``p_min``.
+    """
+
+    types: tuple[SpecType, ...] = ()
+    draft_tokens: int = 4
+    draft_min: int = 0
+    p_min: float = 0.0
+
+
+class ErrorInfo(_Value):
+    """An exception of :mod:`app.errors` on its way between processes."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+class NoticeInfo(_Value):
+    """Something a person should know though the work goes on: a fallback, a limit."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+class ModelInfo(_Value):
+    """Facts about a loaded model file, as llama.cpp tells them."""
+
+    path: str
+    name: str
+    n_bytes: int
+    architecture: str
+    quantisation: str
+    n_params: int
+    n_ctx_train: int
+    n_vocab: int
+    n_layers: int
+    has_chat_template: bool
+
+
+class Engagement(_Value):
+    """Whether speculation is engaged, with what and how long, or why not.
+
+    ``reason`` is a sentence for a person; never empty when ``engaged`` is false.
+    """
+
+    engaged: bool
+    drafter: str = ""
+    draft_tokens: int = 0
+    reason: str = ""
+
+
+class Step(_Value):
+    """The facts of one target pass.
+
+    ``limit`` is the draft length limit, ``proposed`` the draft tokens sent to the target, ``judged`` those it
+    ruled on (up to and including the first rejected), ``accepted`` those kept and emitted, ``emitted`` all tokens of
+    this step, ``n_ctx`` the confirmed context position after it, ``drafter`` who drafted ("" if nobody did).
+    The first step's token comes from the last prefill row: its ``verify_s`` is 0.
+    """
+
+    t_s: float
+    emitted: int
+    limit: int
+    proposed: int
+    judged: int
+    accepted: int
+    draft_s: float
+    verify_s: float
+    n_ctx: int
+    drafter: str
+
+
+# --- commands ---------------------------------------------------------------------------------------
+
+
+class _Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """Base of the commands; ``id`` is chosen by the client and comes back in every event about it."""
+
+    id: int
+
+
+class Load(_Command, tag="load"):
+    """Load a target and, if given, a draft model. A target already loaded the same way is kept."""
+
+    target: str
+    draft: str | None = None
+    n_ctx: int = 4096
+    n_threads: int = 0
+    draft_max: int = MAX_DRAFT_TOKENS
+
+
+class Generate(_Command, tag="generate"):
+    """Answer a conversation, or continue a raw prompt (exactly one of the two is given)."""
+
+    sampling: Sampling
+    messages: tuple[ChatMessage, ...] = ()
+    prompt: str | None = None
+    speculation: Speculation = Speculation()
+    max_tokens: int = 1024
+    stop: tuple[str, ...] = ()
+
+
+class Cancel(_Command, tag="cancel"):
+    """Stop the load or generation with this ``id``; jumps the queue. Its Done/Failed still comes."""
+
+
+class Tokenise(_Command, tag="tokenise"):
+    """Count and list the tokens of a text; answered during a generation."""
+
+    text: str
+
+
+class Render(_Command, tag="render"):
+    """Render messages with the model's own chat template; answered during a generation."""
+
+    messages: tuple[ChatMessage, ...]
+
+
+class Unload(_Command, tag="unload"):
+    """Free the models; answered by :class:`Unloaded`."""
+
+
+Command = Load | Generate | Cancel | Tokenise | Render | Unload
+
+
+# --- events -----------------------------------------------------------------------------------------
+
+
+class _Event(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """Base of the events."""
+
+
+class Hello(_Event, tag="hello"):
+    """First line of a worker: it is alive and these are its versions."""
+
+    pid: int
+    app: str
+    llama_cpp_python: str
+    llama_cpp_commit: str
+    system_info: str
+
+
+class LoadProgress(_Event, tag="load_progress"):
+    """How far a load has come; ``fraction`` is 0 to 1 within the stage."""
+
+    id: int
+    stage: LoadStage
+    fraction: float
+
+
+class Loaded(_Event, tag="loaded"):
+    """Both models are ready. ``drafters`` can be engaged; ``not_engageable`` says why others cannot."""
+
+    id: int
+    target: ModelInfo
+    draft: ModelInfo | None
+    n_ctx: int
+    n_threads: int
+    device: str
+    drafters: tuple[SpecType, ...]
+    not_engageable: dict[SpecType, str]
+    load_s: float
+    notices: tuple[NoticeInfo, ...] = ()
+
+
+class Unloaded(_Event, tag="unloaded"):
+    """The models are freed."""
+
+    id: int
+
+
+class Started(_Event, tag="started"):
+    """The prompt is tokenised; prefill begins. ``cached_tokens`` of ``prompt_tokens`` need no evaluation."""
+
+    id: int
+    prompt_tokens: int
+    cached_tokens: int
+    engagement: Engagement
+    notices: tuple[NoticeInfo, ...] = ()
+
+
+class Prefill(_Event, tag="prefill"):
+    """How many of the prompt tokens to evaluate are done (target only)."""
+
+    id: int
+    done: int
+    total: int
+
+
+class Chunk(_Event, tag="chunk"):
+    """One step of an answer: its text (may be empty while a character or stop string is undecided)."""
+
+    id: int
+    text: str
+    token_ids: tuple[int, ...]
+    drafted: tuple[bool, ...]
+    step: Step
+
+
+class Done(_Event, tag="done"):
+    """The answer is complete. ``text`` is what was still held back; append it."""
+
+    id: int
+    stop_reason: StopReason
+    text: str
+    prefill_s: float
+    draft_prefill_s: float
+    notices: tuple[NoticeInfo, ...] = ()
+
+
+class Failed(_Event, tag="failed"):
+    """The command with this ``id`` could not be carried out; the engine lives on."""
+
+    id: int
+    error: ErrorInfo
+
+
+class Tokenised(_Event, tag="tokenised"):
+    """Answer to :class:`Tokenise`."""
+
+    id: int
+    token_ids: tuple[int, ...]
+
+
+class Rendered(_Event, tag="rendered"):
+    """Answer to :class:`Render`."""
+
+    id: int
+    prompt: str
+    notices: tuple[NoticeInfo, ...] = ()
+
+
+Event = Hello | LoadProgress | Loaded | Unloaded | Started | Prefill | Chunk | Done | Failed | Tokenised | Rendered
+
+_encoder = msgspec.json.Encoder()
+_commands = msgspec.json.Decoder(Command)
+_events = msgspec.json.Decoder(Event)
+
+
+def encode(message: Command | Event) -> bytes:
+    """Return the message as one line of JSON, newline included."""
+    return _encoder.encode(message) + b"\n"
+
+
+def decode_command(line: bytes) -> Command:
+    """Read one command.
+
+    Raises:
+        msgspec.MsgspecError: the line is not a command.
+    """
+    return _commands.decode(line)
+
+
+def decode_event(line: bytes) -> Event:
+    """Read one event.
+
+    Raises:
+        msgspec.MsgspecError: the line is not an event.
+    """
+    return _events.decode(line)

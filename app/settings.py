@@ -1,0 +1,82 @@
+"""What a person has chosen, as one typed value in one file, saved atomically.
+
+A missing key takes its default, so an older file needs no migration. A file that cannot be read is set
+aside as ``settings.json.broken`` (nothing is lost) and the defaults are used, with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from app.errors import SettingsError
+from app.paths import config_dir
+from app.protocol import SpecType
+
+Theme = Literal["system", "light", "dark"]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """All settings. Models are names as :mod:`app.models.library` resolves them, or paths."""
+
+    target: str = "starter"
+    draft: str | None = None
+    speculation: bool = True
+    spec_types: tuple[SpecType, ...] = ("ngram",)
+    draft_tokens: int = 4
+    n_ctx: int = 4096
+    n_threads: int = 0
+    temperature: float = 0.8
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    max_tokens: int = 1024
+    system_prompt: str = ""
+    theme: Theme = "system"
+
+
+def settings_path() -> Path:
+    """Path of the settings file."""
+    return config_dir() / "settings.json"
+
+
+def load_settings(path: Path | None = None) -> tuple[Settings, str]:
+    """Read the settings; return them and, when the file was unusable, a sentence that says so (else "").
+
+    Raises:
+        SettingsError: the file exists but the system does not let us read it.
+    """
+    path = path or settings_path()
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Settings), ""
+    except FileNotFoundError:
+        return Settings(), ""
+    except OSError as fault:
+        raise SettingsError(f"Cannot read {path}: {fault.strerror}", "Check the permissions of that file.") from fault
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        aside = path.with_name(path.name + ".broken")
+        path.replace(aside)
+        return Settings(), f"The settings file was not readable ({fault}); it was kept as {aside.name}."
+
+
+def save_settings(settings: Settings, path: Path | None = None) -> None:
+    """Write the settings so that a crash at any moment leaves the old file or the new one, never half of one.
+
+    Raises:
+        SettingsError: the file cannot be written.
+    """
+    path = path or settings_path()
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except OSError as fault:
+        raise SettingsError(f"Cannot write {path}: {fault.strerror}", "Is the disk full?") from fault
