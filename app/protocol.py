@@ -34,14 +34,14 @@ class _Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A plain value inside a message."""
 
 
-class ChatMessage(_Value):
+class ChatMessage(_Value, frozen=True):
     """One message of a conversation, as a chat template sees it."""
 
     role: Role
     content: str
 
 
-class Sampling(_Value):
+class Sampling(_Value, frozen=True):
     """Sampling settings; the chain is applied in this order, temperature last.
 
     ``temperature`` 0 means the most likely token (after penalties). ``top_k`` 0, ``top_p`` 1, ``min_p`` 0
@@ -59,7 +59,7 @@ class Sampling(_Value):
     penalty_last_n: int = 64
 
 
-class Speculation(_Value):
+class Speculation(_Value, frozen=True):
     """How the next answer is drafted. ``types`` are tried in order; empty or ``none`` is off.
 
     ``draft_tokens`` is the draft length limit k; drafts shorter than ``draft_min`` are not used; a
@@ -72,7 +72,7 @@ class Speculation(_Value):
     p_min: float = 0.0
 
 
-class ErrorInfo(_Value):
+class ErrorInfo(_Value, frozen=True):
     """An exception of :mod:`app.errors` on its way between processes."""
 
     code: str
@@ -80,7 +80,7 @@ class ErrorInfo(_Value):
     hint: str = ""
 
 
-class NoticeInfo(_Value):
+class NoticeInfo(_Value, frozen=True):
     """Something a person should know though the work goes on: a fallback, a limit."""
 
     code: str
@@ -88,7 +88,7 @@ class NoticeInfo(_Value):
     hint: str = ""
 
 
-class ModelInfo(_Value):
+class ModelInfo(_Value, frozen=True):
     """Facts about a loaded model file, as llama.cpp tells them."""
 
     path: str
@@ -103,7 +103,7 @@ class ModelInfo(_Value):
     has_chat_template: bool
 
 
-class Engagement(_Value):
+class Engagement(_Value, frozen=True):
     """Whether speculation is engaged, with what and how long, or why not.
 
     ``reason`` is a sentence for a person; never empty when ``engaged`` is false.
@@ -115,7 +115,7 @@ class Engagement(_Value):
     reason: str = ""
 
 
-class Step(_Value):
+class Step(_Value, frozen=True):
     """The facts of one target pass.
 
     ``limit`` is the draft length limit, ``proposed`` the draft tokens sent to the target, ``judged`` those it
@@ -145,7 +145,7 @@ class _Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fie
     id: int
 
 
-class Load(_Command, tag="load"):
+class Load(_Command, frozen=True, tag="load"):
     """Load a target and, if given, a draft model. A target already loaded the same way is kept."""
 
     target: str
@@ -155,7 +155,7 @@ class Load(_Command, tag="load"):
     draft_max: int = MAX_DRAFT_TOKENS
 
 
-class Generate(_Command, tag="generate"):
+class Generate(_Command, frozen=True, tag="generate"):
     """Answer a conversation, or continue a raw prompt (exactly one of the two is given)."""
 
     sampling: Sampling
@@ -166,23 +166,23 @@ class Generate(_Command, tag="generate"):
     stop: tuple[str, ...] = ()
 
 
-class Cancel(_Command, tag="cancel"):
+class Cancel(_Command, frozen=True, tag="cancel"):
     """Stop the load or generation with this ``id``; jumps the queue. Its Done/Failed still comes."""
 
 
-class Tokenise(_Command, tag="tokenise"):
+class Tokenise(_Command, frozen=True, tag="tokenise"):
     """Count and list the tokens of a text; answered during a generation."""
 
     text: str
 
 
-class Render(_Command, tag="render"):
+class Render(_Command, frozen=True, tag="render"):
     """Render messages with the model's own chat template; answered during a generation."""
 
     messages: tuple[ChatMessage, ...]
 
 
-class Unload(_Command, tag="unload"):
+class Unload(_Command, frozen=True, tag="unload"):
     """Free the models; answered by :class:`Unloaded`."""
 
 
@@ -196,7 +196,7 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_field
     """Base of the events."""
 
 
-class Hello(_Event, tag="hello"):
+class Hello(_Event, frozen=True, tag="hello"):
     """First line of a worker: it is alive and these are its versions."""
 
     pid: int
@@ -206,7 +206,7 @@ class Hello(_Event, tag="hello"):
     system_info: str
 
 
-class LoadProgress(_Event, tag="load_progress"):
+class LoadProgress(_Event, frozen=True, tag="load_progress"):
     """How far a load has come; ``fraction`` is 0 to 1 within the stage."""
 
     id: int
@@ -214,7 +214,7 @@ class LoadProgress(_Event, tag="load_progress"):
     fraction: float
 
 
-class Loaded(_Event, tag="loaded"):
+class Loaded(_Event, frozen=True, tag="loaded"):
     """Both models are ready. ``drafters`` can be engaged; ``not_engageable`` says why others cannot."""
 
     id: int
@@ -229,13 +229,13 @@ class Loaded(_Event, tag="loaded"):
     notices: tuple[NoticeInfo, ...] = ()
 
 
-class Unloaded(_Event, tag="unloaded"):
+class Unloaded(_Event, frozen=True, tag="unloaded"):
     """The models are freed."""
 
     id: int
 
 
-class Started(_Event, tag="started"):
+class Started(_Event, frozen=True, tag="started"):
     """The prompt is tokenised; prefill begins. ``cached_tokens`` of ``prompt_tokens`` need no evaluation."""
 
     id: int
@@ -245,7 +245,7 @@ class Started(_Event, tag="started"):
     notices: tuple[NoticeInfo, ...] = ()
 
 
-class Prefill(_Event, tag="prefill"):
+class Prefill(_Event, frozen=True, tag="prefill"):
     """How many of the prompt tokens to evaluate are done (target only)."""
 
     id: int
@@ -253,7 +253,7 @@ class Prefill(_Event, tag="prefill"):
     total: int
 
 
-class Chunk(_Event, tag="chunk"):
+class Chunk(_Event, frozen=True, tag="chunk"):
     """One step of an answer: its text (may be empty while a character or stop string is undecided)."""
 
     id: int
@@ -263,7 +263,7 @@ class Chunk(_Event, tag="chunk"):
     step: Step
 
 
-class Done(_Event, tag="done"):
+class Done(_Event, frozen=True, tag="done"):
     """The answer is complete. ``text`` is what was still held back; append it."""
 
     id: int
@@ -274,21 +274,21 @@ class Done(_Event, tag="done"):
     notices: tuple[NoticeInfo, ...] = ()
 
 
-class Failed(_Event, tag="failed"):
+class Failed(_Event, frozen=True, tag="failed"):
     """The command with this ``id`` could not be carried out; the engine lives on."""
 
     id: int
     error: ErrorInfo
 
 
-class Tokenised(_Event, tag="tokenised"):
+class Tokenised(_Event, frozen=True, tag="tokenised"):
     """Answer to :class:`Tokenise`."""
 
     id: int
     token_ids: tuple[int, ...]
 
 
-class Rendered(_Event, tag="rendered"):
+class Rendered(_Event, frozen=True, tag="rendered"):
     """Answer to :class:`Render`."""
 
     id: int
