@@ -1,0 +1,1 @@
+"""Conversations: their values, their database, and the Markdown they stream."""
