@@ -1,0 +1,261 @@
+"""Messages to prompt, in a child process that can be killed.
+
+A chat template comes with the model file and is a program by somebody else: it may be broken, never end, or make
+gigabytes of text inside the Jinja sandbox. So a child renders it, with a memory cap and a time limit, and whatever it
+does to itself costs at most that limit: the answer is then a ChatML prompt and a notice that says why.
+
+The child is warm: started once, fed one line of JSON a request, restarted when it is gone. One thread a child does
+all the talking to it (and started it, see :mod:`app.engine.leash`), so that a caller only ever waits for an answer,
+with a limit.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import sys
+import threading
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from app.engine import leash
+from app.protocol import MAX_LINE_BYTES, ChatMessage, NoticeInfo
+
+RENDER_LIMIT_S = 2.0
+START_LIMIT_S = 20.0
+MEMORY_LIMIT_BYTES = 512 * 1024 * 1024
+_STRIKES = 2  # so often may a template run out of time before it is not tried again
+
+logger = logging.getLogger(__name__)
+
+
+class _Request(msgspec.Struct, frozen=True):
+    template: str
+    messages: tuple[ChatMessage, ...]
+    bos: str
+    eos: str
+
+
+class _Reply(msgspec.Struct, frozen=True):
+    """What the child says: a prompt and how the messages were written, or a fault (``huge`` or a sentence)."""
+
+    text: str = ""
+    writing: str = ""
+    huge: bool = False
+    fault: str = ""
+
+
+class _Gone:
+    """In place of a reply: the child is no more."""
+
+
+def chatml(messages: Sequence[ChatMessage]) -> str:
+    """Return the conversation in ChatML, the format that most models have seen."""
+    turns = "".join(f"<|im_start|>{message.role}\n{message.content}<|im_end|>\n" for message in messages)
+    return f"{turns}<|im_start|>assistant\n"
+
+
+class _Child:
+    """One template process and the thread that talks to it."""
+
+    def __init__(self) -> None:
+        self.ready = threading.Event()
+        self.replies: queue.SimpleQueue[_Reply | _Gone] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._process: leash.Child | None = None
+        self._unwanted = False
+        self._thread = threading.Thread(target=self._talk, name="template", daemon=True)
+        self._thread.start()
+
+    def ask(self, request: bytes) -> None:
+        self._requests.put(request)
+
+    def end(self, *, at_once: bool) -> None:
+        """Let the child leave, or kill it; return when it is gone."""
+        with self._lock:
+            self._unwanted = True
+            if at_once and self._process is not None:
+                self._process.kill()
+        self._requests.put(None)
+        self._thread.join()
+
+    def _talk(self) -> None:
+        try:
+            child = leash.spawn(leash.command("template"), memory_bytes=MEMORY_LIMIT_BYTES)
+        except OSError:
+            logger.exception("the template process could not be started")
+            self._leave()
+            return
+        with self._lock:
+            self._process = child
+            unwanted = self._unwanted
+        try:
+            if not unwanted:
+                self._pass_on(child)
+        except (OSError, msgspec.MsgspecError) as fault:
+            logger.info("the template process is gone: %s", fault)
+            child.kill()
+        finally:
+            child.reap(timeout_s=1.0)
+            self._leave()
+
+    def _pass_on(self, child: leash.Child) -> None:
+        """Carry requests there and replies back until either side has had enough."""
+        stdin, stdout = child.process.stdin, child.process.stdout
+        if stdin is None or stdout is None:
+            return
+        if not stdout.readline():  # the line that says: ready
+            return
+        self.ready.set()
+        while (request := self._requests.get()) is not None:
+            stdin.write(request)
+            stdin.flush()
+            line = stdout.readline(MAX_LINE_BYTES)
+            if not line:
+                return
+            self.replies.put(msgspec.json.decode(line, type=_Reply))
+
+    def _leave(self) -> None:
+        self.replies.put(_Gone())
+        self.ready.set()
+
+
+class Renderer:
+    """Renders chat templates; owns the child. Every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._child: _Child | None = None
+        self._strikes: dict[str, int] = {}
+
+    def warm(self) -> None:
+        """Start the child now, so that the first prompt need not wait for it."""
+        with self._lock:
+            self._child = self._child or _Child()
+
+    def render(
+        self, template: str | None, messages: Sequence[ChatMessage], *, bos: str = "", eos: str = ""
+    ) -> tuple[str, tuple[NoticeInfo, ...]]:
+        """Return the prompt and what a person should know about how it was made.
+
+        The model's own template, ready for the assistant to speak; ChatML where there is none or it does not work.
+        Never raises for a bad template, and takes at most ``RENDER_LIMIT_S`` (and a cold start of the child).
+        """
+        if template is None:
+            return chatml(messages), (_MISSING,)
+        request = msgspec.json.encode(_Request(template, tuple(messages), bos, eos)) + b"\n"
+        with self._lock:
+            reply = self._reply(template, request)
+        if reply.fault:
+            logger.info("chat template replaced by ChatML: %s", reply.fault)
+            return chatml(messages), (_broken(reply.fault),)
+        notice = _WRITINGS.get(reply.writing)
+        return reply.text, (notice,) if notice else ()
+
+    def close(self) -> None:
+        """End the child."""
+        with self._lock:
+            child, self._child = self._child, None
+        if child is not None:
+            child.end(at_once=False)
+
+    def _reply(self, template: str, request: bytes) -> _Reply:
+        if self._strikes.get(template, 0) >= _STRIKES:
+            return _Reply(fault=_ENDLESS)
+        left_s = RENDER_LIMIT_S
+        for _ in range(2):  # a child that was killed while idle is not the template's fault
+            child = self._child = self._child or _Child()
+            if not child.ready.wait(START_LIMIT_S):
+                self._drop()
+                return _Reply(fault="the process that renders it did not start")
+            child.ask(request)
+            asked_s = time.monotonic()
+            try:
+                answer = child.replies.get(timeout=left_s)
+            except queue.Empty:
+                self._drop()
+                self._strikes[template] = self._strikes.get(template, 0) + 1
+                return _Reply(fault=_ENDLESS)
+            if isinstance(answer, _Reply):
+                if answer.huge:
+                    self._drop()  # after an exhausted memory nothing in there is to be trusted
+                return answer
+            self._drop()
+            left_s = max(0.1, left_s - (time.monotonic() - asked_s))
+        return _Reply(fault="the process that renders it came to an end")
+
+    def _drop(self) -> None:
+        if self._child is not None:
+            self._child.end(at_once=True)
+            self._child = None
+
+
+_ENDLESS = f"it was not finished after {RENDER_LIMIT_S:.0f} seconds"
+_HUGE = "it makes more text than a prompt can have"
+_MISSING = NoticeInfo(
+    code="template_missing",
+    message="This model file has no chat template; the ChatML format is used.",
+    hint="If the answers look odd, use a file of the same model that brings its template.",
+)
+_FOLDED = NoticeInfo(
+    code="template_no_system",
+    message="This model's chat template takes no system prompt; it was put in front of the first message.",
+)
+_WRITINGS = {"folded": _FOLDED, "folded parts": _FOLDED}
+
+
+def _broken(fault: str) -> NoticeInfo:
+    return NoticeInfo(
+        code="template_broken",
+        message=f"This model's chat template does not work ({fault}); the ChatML format is used.",
+        hint="If the answers look odd, use a file of the same model with a working template.",
+    )
+
+
+# --- in the child -----------------------------------------------------------------------------------
+
+
+def _answer(line: bytes) -> _Reply:
+    from app.engine import chat_template
+
+    request = msgspec.json.decode(line, type=_Request)
+    try:
+        rendering = chat_template.render(request.template, request.messages, request.bos, request.eos)
+        return _Reply(text=rendering.text, writing=rendering.writing)
+    except (chat_template.HugeTextError, MemoryError):
+        return _Reply(huge=True, fault=_HUGE)
+    except chat_template.DeafTemplateError:
+        return _Reply(fault="it leaves out what you wrote")
+    except RecursionError:
+        return _Reply(fault="it calls itself without end")
+    except Exception as fault:
+        text = " ".join(str(fault).split()) or type(fault).__name__
+        return _Reply(fault=text if len(text) <= 200 else text[:199] + "…")
+
+
+def main() -> int:
+    """Run the template process: one request a line in, one reply a line out, until the input ends."""
+    leash.tie()
+    leash.limit_memory(MEMORY_LIMIT_BYTES)
+    from app.engine import chat_template  # Jinja2 is loaded before the first request, not in its time
+
+    chat_template.render("{{ messages[0].content }}", (ChatMessage("user", "warm"),))
+    out = sys.stdout.buffer
+    out.write(b"ready\n")
+    out.flush()
+    for line in sys.stdin.buffer:
+        leash.end_after(2 * RENDER_LIMIT_S)
+        reply = _answer(line)
+        out.write(msgspec.json.encode(reply) + b"\n")
+        out.flush()
+        leash.end_after(0)
+        if reply.huge:
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
