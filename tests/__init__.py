@@ -1,0 +1,1 @@
+"""Tests of Slipstream; the folders mirror those of ``app``."""

@@ -1,0 +1,111 @@
+"""Strictness for every test, and the fixtures that several of them share.
+
+A test fails if it logs a warning that it did not announce, if it leaves a thread, a process or a window behind, or if
+it reaches for the network beyond this machine. Each has its own data folder, so none sees what another (or the person
+whose machine this is) has saved.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+
+import pytest
+
+from tests import leftovers
+from tests.expected_logs import ExpectedLogs
+from tests.fixtures import tiny
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything makes a QApplication
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+
+# --- selection --------------------------------------------------------------------------------------
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave the long forms out unless asked for, and what needs Linux elsewhere."""
+    if os.environ.get("SLIPSTREAM_FULL") != "1" and "full" not in config.option.markexpr:
+        long_forms = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=long_forms)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+    if sys.platform != "linux":
+        for item in items:
+            if item.get_closest_marker("linux"):
+                item.add_marker(pytest.mark.skip(reason="needs Linux"))
+
+
+# --- network ----------------------------------------------------------------------------------------
+
+
+def _is_here(host: object) -> bool:
+    if host in (None, "", "localhost", b"localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.decode() if isinstance(host, bytes) else str(host)).is_loopback
+    except ValueError:
+        return False
+
+
+def _guard_network(event: str, args: tuple) -> None:
+    """Refuse names and addresses that are not this machine's."""
+    if event == "socket.getaddrinfo" and not _is_here(args[0]):
+        raise PermissionError(f"a test asked for the address of {args[0]!r}")
+    if event in ("socket.connect", "socket.sendto") and isinstance(args[1], tuple) and not _is_here(args[1][0]):
+        raise PermissionError(f"a test reached for {args[1]!r}")
+
+
+sys.addaudithook(_guard_network)
+
+
+# --- surroundings -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _session_home(tmp_path_factory):
+    """Keep fixtures of a wider scope out of the person's own folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """Give the test an empty place for data, settings, cache and logs; return its path."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind():
+    before = leftovers.Snapshot.take()
+    yield
+    if found := leftovers.since(before):
+        pytest.fail("left behind: " + "; ".join(found), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def expect_log():
+    """Announce a warning: ``expect_log("regular expression")``. Unannounced ones fail the test, missing ones too."""
+    with ExpectedLogs() as logs:
+        yield logs.expect
+    if faults := logs.faults():
+        pytest.fail("\n".join(faults), pytrace=False)
+
+
+# --- models -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def tiny_pair(tmp_path_factory) -> tiny.TinyPair:
+    """Target and draft of the llama architecture, Q8_0, history matters, three drafts of four are right."""
+    return tiny.llama_pair(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def tiny_pair_q4(tmp_path_factory) -> tiny.TinyPair:
+    """Return the same pair in Q4_0."""
+    return tiny.llama_pair(tmp_path_factory.mktemp("tiny"), quantisation="Q4_0")

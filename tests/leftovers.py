@@ -1,0 +1,91 @@
+"""What a test has left behind: threads, child processes, top-level windows."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+
+GRACE_S = 3.0
+"""How long something may take to end after the test."""
+
+OUR_OWN_THREADS = ("pytest_timeout", "pytest-timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What is there at one moment."""
+
+    threads: frozenset[threading.Thread]
+    processes: frozenset[psutil.Process]
+    windows: frozenset[int]
+
+    @classmethod
+    def take(cls) -> Snapshot:
+        """Look now."""
+        return cls(frozenset(threading.enumerate()), frozenset(_children()), frozenset(map(_address, _windows())))
+
+
+def since(before: Snapshot) -> list[str]:
+    """Describe what is there now and was not before, after a grace period; end the processes among it."""
+    threads = _outlasting(lambda: (t for t in threading.enumerate() if t not in before.threads and not _is_ours(t)))
+    processes = _outlasting(lambda: (p for p in _children() if p not in before.processes))
+    described = [f"thread {thread.name}" for thread in threads] + [_describe(process) for process in processes]
+    described += [f"window {window!r}" for window in _new_windows(before)]
+    for process in processes:
+        process.kill()
+    return described
+
+
+def _outlasting(find: Callable[[], Iterable[Any]]) -> list[Any]:
+    deadline = time.monotonic() + GRACE_S
+    while (found := list(find())) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found
+
+
+def _is_ours(thread: threading.Thread) -> bool:
+    return thread.name.startswith(OUR_OWN_THREADS)
+
+
+def _children() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+def _describe(process: psutil.Process) -> str:
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return f"process {process.pid}, which ended but was not waited for"
+        return f"process {process.pid} ({' '.join(process.cmdline())})"
+    except psutil.NoSuchProcess:
+        return f"process {process.pid}, which has just ended"
+
+
+def _windows() -> list[Any]:
+    """Return the top-level widgets that nobody owns, if there is a QApplication."""
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    if widgets is None or widgets.QApplication.instance() is None:
+        return []
+    return [w for w in widgets.QApplication.topLevelWidgets() if w.parent() is None and not w.inherits("QTipLabel")]
+
+
+def _address(window: Any) -> int:
+    """Return where the window itself lies: Python's wrapper of it comes and goes."""
+    return sys.modules["shiboken6"].getCppPointer(window)[0]
+
+
+def _new_windows(before: Snapshot) -> list[Any]:
+    new = [window for window in _windows() if _address(window) not in before.windows]
+    if not new:
+        return []
+    del new
+    gc.collect()
+    core = sys.modules["PySide6.QtCore"]
+    core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
+    return [window for window in _windows() if _address(window) not in before.windows]
