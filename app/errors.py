@@ -15,6 +15,7 @@
     ├── TemplateError         the chat template is broken or endless
     ├── StoreError            the chat database could not be read or written
     ├── SettingsError         the settings file could not be read or written
+    ├── ExportError           an export or a recorded baseline could not be read or written
     └── NoDisplayError        Qt has no screen to draw on
 
 An error crosses a process as its ``code``, ``message`` and ``hint`` and is raised again as the same
@@ -126,6 +127,12 @@ class SettingsError(SlipstreamError):
     """The settings file could not be read or written."""
 
     code = "settings"
+
+
+class ExportError(SlipstreamError):
+    """An export or a recorded baseline could not be read or written."""
+
+    code = "export"
 
 
 class NoDisplayError(SlipstreamError):

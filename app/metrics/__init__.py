@@ -1,0 +1,1 @@
+"""What the answers cost and gained: counted from engine events, recomputable from their own steps."""

@@ -1,0 +1,224 @@
+"""Baselines: decode speed with no drafter loaded or fed, and the conditions under which it was measured.
+
+A baseline is compared only with answers under like conditions; everything else is refused with the reason in
+words (:func:`differences`). Recorded ones lie in the data folder, one JSON file each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from app import __version__
+from app.errors import ExportError, UsageError
+from app.metrics.atomic import replacing
+from app.metrics.stats import median_interval
+from app.metrics.values import Conditions, Interval, Run, RunConditions, is_plain
+from app.metrics.verdict import Sample, usable
+from app.paths import data_dir
+
+MIN_RUNS = 6
+"""Fewer runs cannot carry a 95 % interval of a median."""
+
+_EDGE_BYTES = 1024 * 1024
+
+logger = logging.getLogger(__name__)
+
+
+class BaselineSample(msgspec.Struct, frozen=True):
+    """One answer of a baseline."""
+
+    run_id: str
+    prompt: str
+    decode_tps: float
+
+
+class Baseline(Conditions, frozen=True, kw_only=True):
+    """A decode speed with its interval, the answers it comes from, and its conditions (the inherited fields).
+
+    ``kind`` is ``recorded`` on a named prompt set, or ``live`` from the answers of a session that were given with
+    speculation off.
+    """
+
+    id: str
+    name: str
+    kind: Literal["recorded", "live"]
+    prompt_set: str
+    recorded_at: str
+    app_version: str
+    decode_tps: Interval
+    n_runs: int
+    samples: tuple[BaselineSample, ...]
+
+    def as_samples(self) -> tuple[Sample, ...]:
+        """Its answers as halves of pairs."""
+        return tuple(Sample(s.run_id, s.prompt, s.decode_tps, self.context_bucket) for s in self.samples)
+
+
+def fingerprint(path: Path) -> str:
+    """Name a model file by its size and its first and last MiB, so that a copy is the same and a retrained one is not.
+
+    A file that cannot be read has the fingerprint "", which is like nothing, itself included.
+    """
+    try:
+        n_bytes = path.stat().st_size
+        digest = hashlib.sha256(str(n_bytes).encode())
+        with path.open("rb") as file:
+            digest.update(file.read(_EDGE_BYTES))
+            file.seek(max(0, n_bytes - _EDGE_BYTES))
+            digest.update(file.read(_EDGE_BYTES))
+    except OSError:
+        return ""
+    return digest.hexdigest()[:32]
+
+
+def differences(recorded: Conditions, now: Conditions, *, bucket: bool = True) -> list[str]:
+    """Say in words what keeps two measurements from being compared; empty when they are alike."""
+    reasons = []
+    if recorded.target_fingerprint != now.target_fingerprint or not now.target_fingerprint:
+        reasons.append(f"it is of another target file ({recorded.target_file}, not {now.target_file})")
+    elif recorded.quantisation != now.quantisation:
+        reasons.append(f"its quantisation is {recorded.quantisation}, not {now.quantisation}")
+    if recorded.device != now.device:
+        reasons.append(f"it ran on {recorded.device}, not on {now.device}")
+    if recorded.n_threads != now.n_threads:
+        reasons.append(f"it ran with {recorded.n_threads} threads, not with {now.n_threads}")
+    if recorded.llama_cpp_commit != now.llama_cpp_commit:
+        reasons.append(f"it ran on llama.cpp {recorded.llama_cpp_commit}, not on {now.llama_cpp_commit}")
+    if recorded.sampled != now.sampled:
+        reasons.append("one is sampled, the other greedy (temperature 0)")
+    if bucket and recorded.context_bucket != now.context_bucket:
+        reasons.append(
+            f"its answers end within {recorded.context_bucket:,} tokens of context, not within {now.context_bucket:,}"
+        )
+    return reasons
+
+
+def record(runs: Iterable[Run], *, prompt_set: str, name: str = "") -> tuple[Baseline, ...]:
+    """Make the baselines of runs on a named prompt set: one for each context bucket with enough runs, largest first.
+
+    Runs that did not complete, or are too short to say anything, are left out.
+
+    Raises:
+        UsageError: a run had a drafter loaded or fed, conditions differ, or no bucket has :data:`MIN_RUNS` runs.
+    """
+    groups: dict[int, list[Run]] = {}
+    first: RunConditions | None = None
+    for run in runs:
+        if not usable(run) or run.conditions is None:
+            continue
+        if not is_plain(run) or run.conditions.draft_file is not None:
+            raise UsageError(
+                f"Run {run.id} had a drafter loaded or fed; that is no baseline.",
+                "Load the target alone, with speculation off, and record again.",
+            )
+        first = first or run.conditions
+        if reasons := differences(run.conditions, first, bucket=False):
+            raise UsageError(
+                f"The runs cannot be averaged: {'; '.join(reasons)}.", "Record under one set of conditions."
+            )
+        groups.setdefault(run.conditions.context_bucket, []).append(run)
+    enough = sorted((g for g in groups.values() if len(g) >= MIN_RUNS), key=len, reverse=True)
+    if not enough:
+        most = max((len(g) for g in groups.values()), default=0)
+        raise UsageError(
+            f"A baseline needs {MIN_RUNS} complete answers of like context length; there are {most}.",
+            "Record more prompts, or more repetitions, with longer answers.",
+        )
+    return tuple(_summarise(group, "recorded", prompt_set, name or prompt_set) for group in enough)
+
+
+def live(runs: Sequence[Run], now: Conditions) -> Baseline | None:
+    """Make the live baseline: the session's answers with speculation off under conditions like ``now``."""
+    group = [
+        run
+        for run in runs
+        if is_plain(run) and usable(run) and run.conditions is not None and not differences(run.conditions, now)
+    ]
+    return _summarise(group, "live", "", "this session") if group else None
+
+
+def _summarise(group: Sequence[Run], kind: Literal["recorded", "live"], prompt_set: str, name: str) -> Baseline:
+    samples = tuple(BaselineSample(r.id, r.prompt, r.decode_tps) for r in group if r.decode_tps is not None)
+    band, conditions = median_interval([s.decode_tps for s in samples]), group[0].conditions
+    if band is None or conditions is None:
+        raise ValueError("a baseline is made of usable runs")
+    return Baseline(
+        id=uuid.uuid4().hex[:12],
+        name=name,
+        kind=kind,
+        prompt_set=prompt_set,
+        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        app_version=__version__,
+        decode_tps=band,
+        n_runs=len(samples),
+        samples=samples,
+        **{field: getattr(conditions, field) for field in Conditions.__struct_fields__},
+    )
+
+
+class BaselineStore:
+    """The recorded baselines of this person, one file each."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or data_dir() / "baselines"
+
+    def save(self, baseline: Baseline) -> None:
+        """Keep a baseline, replacing the one with its id.
+
+        Raises:
+            ExportError: the file cannot be written.
+        """
+        with replacing(self._path(baseline.id)) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(baseline), indent=1) + b"\n")
+
+    def all(self) -> list[Baseline]:
+        """List the baselines, newest first; one that cannot be read is logged, left where it is, and skipped."""
+        found = []
+        for path in self._folder.glob("*.json"):
+            try:
+                found.append(msgspec.json.decode(path.read_bytes(), type=Baseline))
+            except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
+                logger.info("baseline %s is not readable: %s", path.name, fault)
+        return sorted(found, key=lambda baseline: baseline.recorded_at, reverse=True)
+
+    def find(self, now: Conditions, *, bucket: bool = True) -> Baseline | None:
+        """Return the newest baseline under conditions like ``now``; of the smallest context bucket if any will do."""
+        fitting = [b for b in self.all() if not differences(b, now, bucket=bucket)]
+        return min(fitting, key=lambda b: b.context_bucket) if fitting else None
+
+    def refusals(self, now: Conditions) -> list[str]:
+        """For each baseline of the same file name that does not fit, say why: "name: reason; reason"."""
+        pairs = [(b, differences(b, now, bucket=False)) for b in self.all() if b.target_file == now.target_file]
+        return [f"{b.name}: {'; '.join(reasons)}" for b, reasons in pairs if reasons]
+
+    def rename(self, baseline: Baseline, name: str) -> Baseline:
+        """Give a baseline another name.
+
+        Raises:
+            ExportError: the file cannot be written.
+        """
+        renamed = msgspec.structs.replace(baseline, name=name)
+        self.save(renamed)
+        return renamed
+
+    def delete(self, baseline: Baseline) -> None:
+        """Forget a baseline; one that is gone already is no error.
+
+        Raises:
+            ExportError: the file cannot be removed.
+        """
+        try:
+            self._path(baseline.id).unlink(missing_ok=True)
+        except OSError as fault:
+            raise ExportError(f"Cannot delete the baseline {baseline.name}: {fault.strerror}") from fault
+
+    def _path(self, identity: str) -> Path:
+        return self._folder / f"{identity}.json"

@@ -1,0 +1,140 @@
+"""The values that measurements are kept in and exported as (schema ``slipstream.metrics/1``).
+
+Schema 1 only ever gains fields: a reader of an older one finds every name where it was. All times are
+seconds of the engine's monotonic clock, counted from the moment the engine received the run's request; only
+``requested_at`` and ``recorded_at`` are wall-clock (ISO 8601, UTC).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from app.protocol import Step
+
+RunStop = Literal["eos", "stop", "length", "cancelled", "failed", "engine_died"]
+VerdictWord = Literal["pays", "costs", "cannot tell"]
+
+COMPLETE: frozenset[RunStop] = frozenset({"eos", "stop", "length"})
+"""How an answer ends that may enter baselines and verdicts."""
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """A figure with its 95 % interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+class Conditions(msgspec.Struct, frozen=True, kw_only=True):
+    """What must be alike for two decode speeds to be compared.
+
+    ``target_fingerprint`` names the file's content (:func:`app.metrics.baseline.fingerprint`), so a copy or a
+    renamed file is the same target. ``context_bucket`` is the upper bound, in tokens, of the class that the
+    answer's mean context position falls in. ``sampled`` is false at temperature 0, where no noise is drawn.
+    """
+
+    target_file: str
+    target_bytes: int
+    target_fingerprint: str
+    quantisation: str
+    device: str
+    n_threads: int
+    context_bucket: int
+    sampled: bool
+    llama_cpp_commit: str
+
+
+class RunConditions(Conditions, frozen=True, kw_only=True):
+    """The conditions of one answer: those of :class:`Conditions` and what was loaded to draft with."""
+
+    draft_file: str | None = None
+    n_ctx: int = 0
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer: what was asked of it, its raw steps, and the figures that follow from them.
+
+    ``tokens`` counts emitted tokens, an end-of-generation token included. ``engaged`` and ``not_engaged`` say
+    whether the speculation that was asked for took part, and why not. ``verdict`` is ``None`` where none can
+    be given at all: speculation off or not engaged, or the answer not completed.
+    """
+
+    id: str
+    prompt: str
+    requested_at: str
+    spec_type: str
+    draft_tokens: int
+    temperature: float
+    seed: int
+    prompt_tokens: int
+    cached_tokens: int
+    tokens: int
+    ttft_s: float | None
+    answer_s: float | None
+    prefill_s: float | None
+    draft_prefill_s: float | None
+    prefill_tps: float | None
+    decode_tps: float | None
+    proposed: int
+    judged: int
+    accepted: int
+    acceptance: float | None
+    alpha: float | None
+    alpha_by_position: tuple[float, ...]
+    tokens_per_step: float | None
+    stop_reason: RunStop
+    speedup: Interval | None = None
+    verdict: VerdictWord | None = None
+    engaged: bool = False
+    not_engaged: str = ""
+    error: str = ""
+    conditions: RunConditions | None = None
+    steps: tuple[Step, ...] = ()
+
+
+class Answer(Run, frozen=True, kw_only=True):
+    """``infer --json``: a run with what was said."""
+
+    text: str
+    token_ids: tuple[int, ...]
+
+
+class AppInfo(msgspec.Struct, frozen=True):
+    """Versions of the program and of the engine that measured."""
+
+    version: str
+    llama_cpp_python: str
+    llama_cpp_commit: str
+
+
+class MachineInfo(msgspec.Struct, frozen=True):
+    """The machine that measured; nothing that names its owner."""
+
+    os: str
+    cpu: str
+    cores: int
+    memory_bytes: int
+    device: str
+
+
+class ModelFacts(msgspec.Struct, frozen=True):
+    """A model file; ``file`` is its name without the folder, which is nobody's business."""
+
+    name: str
+    file: str
+    bytes: int
+    architecture: str
+    quantisation: str
+
+
+def is_plain(run: Run) -> bool:
+    """Whether nothing was asked to draft for this answer."""
+    return run.spec_type == "none"
+
+
+def is_complete(run: Run) -> bool:
+    """Whether the answer came to its own end and has a decode speed."""
+    return run.stop_reason in COMPLETE and run.decode_tps is not None

@@ -1,0 +1,211 @@
+"""Does speculation pay? An interval for the speed-up that may be looked at after every answer.
+
+Each pair gives one log-ratio, ln(speculative ÷ plain decode speed). The mean of the log-ratios gets a confidence
+sequence: intervals for 6, 7, 8 … pairs of which, with 95 % probability, *all* hold the truth. An ordinary interval
+holds at one moment chosen beforehand; somebody who watches it after each answer and stops when it looks good is
+misled far more often than 5 % of the time.
+
+From :data:`LAI_START` pairs on it is Lai's sequence for the mean of normal observations of unknown variance:
+the mixture of t-likelihood ratios over a flat prior on the effect, begun late and bounded by the extended Ville
+inequality (T. L. Lai, "On confidence sequences", Annals of Statistics 4, 1976; H. Wang and A. Ramdas,
+"Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance", 2023, arXiv 2310.03722).
+Before, when the variance is hardly known, each count of pairs has a Student interval at its own very small share of
+the 5 % (:data:`EARLY_ALPHA`); the shares add up (union bound). Beginning Lai's sequence at 10 is what makes it 1.57
+times as wide as the ordinary interval at 12 pairs, where one that begins at 6 is 1.64 times as wide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from app.metrics.values import Interval, Run, VerdictWord, is_complete, is_plain
+
+MIN_PAIRS = 6
+LAI_START = 10
+ALPHA = 0.05
+EARLY_ALPHA = {6: 0.001, 7: 0.001, 8: 0.002, 9: 0.003}
+MIN_TOKENS = 16
+"""Shorter answers say nothing about decode speed."""
+MOST_PAIRS = 400
+"""A verdict that needs more pairs than this is about a difference that nobody would notice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the pairs say.
+
+    ``speedup`` is the geometric mean of the ratios with its interval, ``None`` below six pairs. ``pairs_needed`` is
+    about how many more pairs would decide it: 0 when decided, ``None`` when more than :data:`MOST_PAIRS`.
+    """
+
+    word: VerdictWord
+    n_pairs: int
+    speedup: Interval | None
+    pairs_needed: int | None
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as a person reads it."""
+        if self.speedup is None:
+            return f"cannot tell yet ({_pairs(MIN_PAIRS - self.n_pairs)} needed)"
+        low, high = self.speedup.low, self.speedup.high
+        if self.word == "pays":
+            return f"pays {self.speedup.median:.2f}× ({low:.2f}–{high:.2f})"
+        if self.word == "costs":
+            return f"costs {1 - self.speedup.median:.0%} ({1 - high:.0%}–{1 - low:.0%})"
+        more = "no visible difference" if self.pairs_needed is None else f"about {_pairs(self.pairs_needed)} needed"
+        return f"cannot tell: {low:.2f}–{high:.2f}× ({more})"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One decode speed that can be half of a pair; ``prompt`` "" is free chat."""
+
+    run_id: str
+    prompt: str
+    decode_tps: float
+    context_bucket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A speculative answer and the plain one that it is compared with."""
+
+    speculative: Sample
+    plain: Sample
+
+    @property
+    def log_ratio(self) -> float:
+        """Natural logarithm of the speed-up."""
+        return math.log(self.speculative.decode_tps / self.plain.decode_tps)
+
+
+def student_inside(t: float, dof: int) -> float:
+    """P(|T| < t) for Student's t with a whole number of degrees of freedom (Abramowitz and Stegun 26.7.3–4)."""
+    angle = math.atan(t / math.sqrt(dof))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = dof % 2
+    term = cosine if odd else 1.0
+    total = term if dof > 1 else 0.0
+    for j in range(3 if odd else 2, dof - 1, 2):
+        term *= cosine * cosine * (j - 1) / j
+        total += term
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+
+
+@cache
+def student_bound(alpha: float, dof: int) -> float:
+    """The t that |T| exceeds with probability ``alpha``."""
+    low, high = 0.0, 1e4
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if 1 - student_inside(middle, dof) > alpha else (low, middle)
+    return high
+
+
+@cache
+def _lai_level() -> float:
+    """Logarithm of the level that the mixture exceeds, from ``LAI_START`` on, with what is left of the 5 %.
+
+    The mixture is M(n, t) = (1 + t²/(n − 1))^(n/2) ÷ √n. Under the null, M times the density of t is a constant c at
+    ``LAI_START``, so with |t| < a where M < level, P(ever above) ≤ P(|T| ≥ a) + 2·a·c ÷ level (extended Ville).
+    """
+    n, dof = LAI_START, LAI_START - 1
+    alpha = ALPHA - sum(EARLY_ALPHA.values())
+    constant = math.exp(math.lgamma(n / 2) - math.lgamma(dof / 2)) / math.sqrt(dof * math.pi) / math.sqrt(n)
+    low, high = 1.0, 1e3
+    for _ in range(100):
+        a = (low + high) / 2
+        level = (1 + a * a / dof) ** (n / 2) / math.sqrt(n)
+        crossing = 1 - student_inside(a, dof) + 2 * a * constant / level
+        low, high = (a, high) if crossing > alpha else (low, a)
+    return n / 2 * math.log1p(high * high / dof) - math.log(n) / 2
+
+
+@cache
+def t_bound(n_pairs: int) -> float:
+    """Half width of the interval for ``n_pairs`` in standard errors of the mean.
+
+    Raises:
+        ValueError: fewer than :data:`MIN_PAIRS`.
+    """
+    if n_pairs < MIN_PAIRS:
+        raise ValueError(f"no interval for {n_pairs} pairs")
+    if n_pairs < LAI_START:
+        return student_bound(EARLY_ALPHA[n_pairs], n_pairs - 1)
+    exponent = (2 * _lai_level() + math.log(n_pairs)) / n_pairs
+    return math.sqrt((n_pairs - 1) * math.expm1(exponent))
+
+
+def judge(log_ratios: Sequence[float]) -> Verdict:
+    """Give the verdict on the log-ratios of all pairs so far, in any order."""
+    n = len(log_ratios)
+    if n < MIN_PAIRS:
+        return Verdict("cannot tell", n, None, MIN_PAIRS - n)
+    mean = math.fsum(log_ratios) / n
+    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in log_ratios) / (n - 1))
+    half = t_bound(n) * deviation / math.sqrt(n)
+    speedup = Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
+    if speedup.low > 1:
+        return Verdict("pays", n, speedup, 0)
+    if speedup.high < 1:
+        return Verdict("costs", n, speedup, 0)
+    return Verdict("cannot tell", n, speedup, _needed(n, mean, deviation))
+
+
+def pair_up(arrivals: Iterable[tuple[Sample, bool]]) -> list[Pair]:
+    """Pair speculative samples (true) with plain ones (false) of like conditions, in order of arrival.
+
+    Each arrival takes the latest free sample of the other kind with the same prompt in the same context bucket; each is
+    used once. A pair never depends on what comes later, or looking early would no longer be harmless. A prompt with a
+    name pairs only with itself. Free chat (no name) never repeats a prompt, and plain decode speed depends on the
+    context length, not on the words: it takes any plain sample of its bucket, one of free chat first.
+    """
+    free: dict[bool, list[Sample]] = {True: [], False: []}
+    pairs = []
+    for sample, speculative in arrivals:
+        match = _partner(sample, speculative, free[not speculative])
+        if match is None:
+            free[speculative].append(sample)
+            continue
+        free[not speculative].remove(match)
+        pairs.append(Pair(sample, match) if speculative else Pair(match, sample))
+    return pairs
+
+
+def usable(run: Run) -> bool:
+    """Whether a run may enter a verdict or a baseline: complete, long enough, and what was asked for took part."""
+    return is_complete(run) and run.tokens >= MIN_TOKENS and (is_plain(run) or run.engaged)
+
+
+def sample_of(run: Run) -> Sample:
+    """Make the sample of a usable run.
+
+    Raises:
+        ValueError: the run has no decode speed or no known conditions.
+    """
+    if run.decode_tps is None or run.conditions is None:
+        raise ValueError(f"run {run.id} cannot be compared")
+    return Sample(run.id, run.prompt, run.decode_tps, run.conditions.context_bucket)
+
+
+def _partner(sample: Sample, speculative: bool, others: Sequence[Sample]) -> Sample | None:
+    near = [other for other in others if other.context_bucket == sample.context_bucket]
+    same = [other for other in near if other.prompt == sample.prompt]
+    if not same:
+        same = near if speculative and not sample.prompt else [o for o in near if not speculative and not o.prompt]
+    return same[-1] if same else None
+
+
+def _needed(n: int, mean: float, deviation: float) -> int | None:
+    for more in range(1, MOST_PAIRS - n + 1):
+        if t_bound(n + more) * deviation / math.sqrt(n + more) < abs(mean):
+            return more
+    return None
+
+
+def _pairs(n: int) -> str:
+    return f"{n} more pair" + ("" if n == 1 else "s")
