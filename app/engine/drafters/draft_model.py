@@ -1,0 +1,164 @@
+"""Draft with a smaller model of the same vocabulary.
+
+The draft model runs its rows through a copy of the target's sampler chain and draws with *the same
+noise*, so that it agrees with the target as often as their distributions allow
+(:mod:`app.engine.noise`). Its memory holds a prefix of the confirmed tokens; whatever is missing,
+the prompt at first and later mostly the pending token, is evaluated when a draft is asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from app.engine.llama import Row
+from app.engine.prompt_cache import reusable
+from app.engine.sampler import Sampler, confidence
+from app.errors import PairError
+
+VOCAB_SIZE_TOLERANCE = 128
+"""Most by which two vocabularies may differ in size (llama.cpp, ``common/speculative.cpp``)."""
+
+FIRST_COMPARED_TOKEN = 5
+"""Token texts are compared from this id on: the first few are often renamed."""
+
+
+class Memory(Protocol):
+    """The part of a :class:`~app.engine.llama.Context` that a drafter needs."""
+
+    n_past: int
+    n_ctx: int
+    n_batch: int
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> None:
+        """Append tokens; keep the last ``n_rows`` rows."""
+
+    def row(self, index: int) -> Row:
+        """Return a kept row."""
+
+    def rewind(self, n_keep: int) -> None:
+        """Drop everything after the first ``n_keep`` tokens."""
+
+
+class Vocabulary(Protocol):
+    """The part of a :class:`~app.engine.llama.Model` that the comparison needs."""
+
+    n_vocab: int
+    vocab_type: int
+    bos: int
+    eos: int
+    adds_bos: bool
+
+    def text_of(self, token: int) -> str:
+        """Return the spelling of a token."""
+
+
+def check_vocabularies(target: Vocabulary, draft: Vocabulary) -> None:
+    """Check that draft tokens mean the same to the target, by the rules of llama.cpp's ``draft-simple``.
+
+    Raises:
+        PairError: names the rule that failed and the token.
+    """
+    hint = "Choose a draft model of the same family as the target."
+    if target.vocab_type != draft.vocab_type:
+        raise PairError(f"The tokenizers are of different types ({target.vocab_type} and {draft.vocab_type}).", hint)
+    for what, ours, theirs in (("begin", target.bos, draft.bos), ("end", target.eos, draft.eos)):
+        if ours != theirs and (what == "end" or target.adds_bos):
+            raise PairError(f"The {what}-of-text tokens differ: {ours} in the target, {theirs} in the draft.", hint)
+    difference = abs(target.n_vocab - draft.n_vocab)
+    if difference > VOCAB_SIZE_TOLERANCE:
+        raise PairError(
+            f"The vocabularies differ by {difference} tokens ({target.n_vocab} and {draft.n_vocab});"
+            f" at most {VOCAB_SIZE_TOLERANCE} are allowed.",
+            hint,
+        )
+    for token in range(FIRST_COMPARED_TOKEN, min(target.n_vocab, draft.n_vocab)):
+        ours_text, theirs_text = target.text_of(token), draft.text_of(token)
+        if ours_text != theirs_text:
+            raise PairError(f"Token {token} is {ours_text!r} in the target and {theirs_text!r} in the draft.", hint)
+
+
+class DraftModelDrafter:
+    """Drafts token by token with a context of its own, which outlives this drafter."""
+
+    name = "draft-simple"
+
+    def __init__(
+        self, memory: Memory, cached: list[int], sampler: Sampler, *, draft_min: int = 0, p_min: float = 0.0
+    ) -> None:
+        """Make a drafter over a draft context.
+
+        Args:
+            memory: the draft model's context.
+            cached: the tokens that its memory holds; kept up to date here for the next answer.
+            sampler: the target's sampler of this answer; each draft runs a copy of it.
+            draft_min: drafts shorter than this are not used.
+            p_min: a draft ends before a token less probable than this.
+        """
+        self._memory = memory
+        self._cached = cached
+        self._sampler = sampler
+        self._draft_min = draft_min
+        self._p_min = p_min
+        self._n_confirmed = 0
+        self.prefill_s = 0.0
+
+    def begin(self, tokens: Sequence[int], on_batch: Callable[[], None] = lambda: None) -> None:
+        """Evaluate the prompt, all but its last token, in batches; the time goes to ``prefill_s``."""
+        started_s = time.perf_counter()
+        self.accept(tokens)
+        while (missing := tokens[len(self._cached) : -1]) and len(tokens) < self._memory.n_ctx:
+            self._feed(missing[: self._memory.n_batch], 0)
+            on_batch()
+        self.prefill_s += time.perf_counter() - started_s
+
+    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
+        """Return up to ``limit`` tokens that the draft model would draw."""
+        limit = min(limit, self._memory.n_ctx - len(tokens))
+        if limit <= 0:
+            return []
+        self._catch_up(tokens)
+        sampler = self._sampler.clone()
+        draft: list[int] = []
+        try:
+            while True:
+                row = self._memory.row(0)
+                token = sampler.choose(row, len(tokens) + len(draft))
+                if self._p_min > 0 and confidence(row, token) < self._p_min:
+                    break
+                draft.append(token)
+                if len(draft) == limit:
+                    break
+                sampler.accept(token)
+                self._feed([token], 1)
+        finally:
+            sampler.close()
+        return draft if len(draft) >= self._draft_min else []
+
+    def _catch_up(self, tokens: Sequence[int]) -> None:
+        """Evaluate what is missing, so that the row after the last token is at hand."""
+        self.accept(tokens)
+        missing = tokens[len(self._cached) :]
+        for at in range(0, len(missing), self._memory.n_batch):
+            self._feed(missing[at : at + self._memory.n_batch], 1)
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        """Drop what was drafted in vain; the memory is a prefix of the confirmed tokens again."""
+        # What was confirmed before is not compared again: the comparison stays short in a long text.
+        self._keep(reusable(self._cached, tokens, self._n_confirmed))
+        self._n_confirmed = len(self._cached)
+
+    def _feed(self, tokens: Sequence[int], n_rows: int) -> None:
+        self._memory.decode(tokens, n_rows)
+        self._cached.extend(tokens)
+
+    def _keep(self, n: int) -> None:
+        if n < self._memory.n_past:
+            self._memory.rewind(n)
+        # A memory that cannot drop a part drops everything.
+        del self._cached[self._memory.n_past :]
+
+    def close(self) -> None:
+        """Leave the context to its owner, with a memory that matches ``cached``."""
+        self._keep(len(self._cached))

@@ -1,0 +1,222 @@
+"""From file names to a loaded pair: target, perhaps a draft model, and what can draft for it.
+
+A target that cannot be loaded is an error. A draft model that cannot is a reason in words: the chat
+goes on at plain speed, and everybody is told (``Loaded.not_engageable``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.engine.cancel import CancelFlag
+from app.engine.drafters.draft_model import check_vocabularies
+from app.engine.gguf import read_header
+from app.engine.llama import Context, DecodeCancelledError, Model
+from app.engine.threads import default_threads
+from app.errors import LoadError, ModelFileError, PairError, SlipstreamError, UsageError
+from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, ModelInfo, NoticeInfo, SpecType
+
+N_CTX_MIN = 16
+"""A context shorter than this holds no conversation."""
+
+PROGRESS_INTERVAL_S = 0.05
+"""How often a load is asked how far it has come."""
+
+
+@dataclass(slots=True)
+class LoadedModel:
+    """A model with one context, and the tokens that the context's memory holds."""
+
+    model: Model
+    context: Context
+    info: ModelInfo
+    cached: list[int] = field(default_factory=list)
+
+    def close(self) -> None:
+        """Free both."""
+        self.context.close()
+        self.model.close()
+
+
+@dataclass(slots=True)
+class LoadedPair:
+    """What a session answers with."""
+
+    target: LoadedModel
+    n_threads: int
+    draft: LoadedModel | None = None
+    not_engageable: dict[SpecType, str] = field(default_factory=dict)
+    notices: list[NoticeInfo] = field(default_factory=list)
+
+    def drafters(self) -> tuple[SpecType, ...]:
+        """Return what can be engaged."""
+        known: tuple[SpecType, ...] = ("ngram", "draft-simple")
+        return tuple(name for name in known if name not in self.not_engageable)
+
+    def close(self) -> None:
+        """Free everything."""
+        if self.draft is not None:
+            self.draft.close()
+        self.target.close()
+
+
+def file_key(path: str) -> tuple[str, int, int]:
+    """Return what tells whether a file is still the one that was loaded: path, size and time of change.
+
+    Raises:
+        ModelFileError: the file cannot be looked at.
+    """
+    try:
+        facts = os.stat(path)  # noqa: PTH116 - the path is a string on both sides of the protocol
+    except OSError as fault:
+        raise ModelFileError(f"Cannot read {path}: {fault.strerror}", "Was the file moved?") from fault
+    return path, facts.st_size, facts.st_mtime_ns
+
+
+def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, None, LoadedPair]:
+    """Load and warm up the target; yield progress and return the pair, still without a draft model.
+
+    Raises:
+        ModelFileError: the file is not a model that can be loaded.
+        LoadError: there is no room for its context, or the load was cancelled.
+        UsageError: a number of the command is out of its range.
+    """
+    if not 0 <= command.draft_max <= MAX_DRAFT_TOKENS:
+        raise UsageError(f"The longest draft is {command.draft_max}.", f"It must be 0 to {MAX_DRAFT_TOKENS}.")
+    if command.n_ctx < 0 or command.n_threads < 0:
+        raise UsageError("Context length and threads cannot be negative.", "0 means: choose for me.")
+    n_threads = command.n_threads or default_threads()
+    model = yield from _load_model(command.id, command.target, "target", cancel)
+    wanted = command.n_ctx or model.n_ctx_train
+    n_ctx = max(N_CTX_MIN, min(wanted, model.n_ctx_train or wanted))
+    target = _with_context(model, command.target, n_ctx, n_threads, command.draft_max + 1)
+    pair = LoadedPair(target, n_threads)
+    if wanted > n_ctx:
+        pair.notices.append(
+            NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")
+        )
+    yield from _warm_up_or_close(command.id, target, cancel)
+    return pair
+
+
+def _check_continues_text(model: Model, path: str) -> None:
+    if not model.can_chat:
+        raise ModelFileError(
+            f"{Path(path).name} is not a model that continues text.",
+            "Choose a chat (decoder) model; embedding and translation models cannot chat.",
+        )
+
+
+def _with_context(model: Model, path: str, n_ctx: int, n_threads: int, n_rows_max: int) -> LoadedModel:
+    """Give a model its context; free the model if that fails.
+
+    Raises:
+        ModelFileError: the model does not continue text.
+        LoadError: there is no room.
+    """
+    try:
+        _check_continues_text(model, path)
+        context = Context(model, n_ctx=n_ctx, n_threads=n_threads, n_rows_max=n_rows_max)
+        return LoadedModel(model, context, _info(model, path))
+    except BaseException:
+        model.close()
+        raise
+
+
+def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[LoadProgress]:
+    """Load and warm up the command's draft model into the pair, or note there why it cannot be.
+
+    Raises:
+        LoadError: the load was cancelled.
+    """
+    pair.not_engageable = {
+        "draft-mtp": "This version does not use MTP heads yet.",
+        "tree": "This version does not draft token trees yet.",
+    }
+    if not pair.target.context.can_rewind:
+        why = "The target keeps a running state (recurrent layers), which this version cannot rewind."
+        pair.not_engageable |= {"ngram": why, "draft-simple": why}
+    elif command.draft is None:
+        pair.not_engageable["draft-simple"] = "No draft model is chosen."
+    else:
+        try:
+            pair.draft = yield from _load_fitting_draft(command, command.draft, pair, cancel)
+        except SlipstreamError as fault:
+            if cancel():
+                raise
+            pair.not_engageable["draft-simple"] = f"{fault.message} {fault.hint}".strip()
+
+
+def _load_fitting_draft(
+    command: Load, path: str, pair: LoadedPair, cancel: CancelFlag
+) -> Generator[LoadProgress, None, LoadedModel]:
+    model = yield from _load_model(command.id, path, "draft", cancel)
+    try:
+        check_vocabularies(pair.target.model, model)
+    except PairError:
+        model.close()
+        raise
+    n_ctx = min(pair.target.context.n_ctx, model.n_ctx_train or pair.target.context.n_ctx)
+    draft = _with_context(model, path, n_ctx, pair.n_threads, 1)
+    yield from _warm_up_or_close(command.id, draft, cancel)
+    return draft
+
+
+def _load_model(
+    command_id: int, path: str, stage: LoadStage, cancel: CancelFlag
+) -> Generator[LoadProgress, None, Model]:
+    """Load weights in a thread, so that progress can be told meanwhile."""
+    progress = [0.0]
+    with ThreadPoolExecutor(1, "load") as pool:
+        loading = pool.submit(Model, path, on_progress=lambda done: progress.__setitem__(0, done), cancel=cancel)
+        told = -1.0
+        while not loading.done():
+            if progress[0] > told:
+                told = progress[0]
+                yield LoadProgress(command_id, stage, told)
+            wait([loading], PROGRESS_INTERVAL_S)
+    yield LoadProgress(command_id, stage, 1.0)
+    return loading.result()
+
+
+def _warm_up_or_close(command_id: int, loaded: LoadedModel, cancel: CancelFlag) -> Iterator[LoadProgress]:
+    try:
+        yield from _warm_up(command_id, loaded, cancel)
+    except BaseException:
+        loaded.close()
+        raise
+
+
+def _warm_up(command_id: int, loaded: LoadedModel, cancel: CancelFlag) -> Iterator[LoadProgress]:
+    """Evaluate one token, so that the first answer does not pay for cold memory.
+
+    Raises:
+        LoadError: the load was cancelled.
+    """
+    yield LoadProgress(command_id, "warmup", 0.0)
+    try:
+        with loaded.context.cancelled_by(cancel):
+            loaded.context.decode([max(0, loaded.model.bos)], 1)
+    except DecodeCancelledError as fault:
+        raise LoadError("Loading was cancelled.") from fault
+    loaded.context.rewind(0)
+    yield LoadProgress(command_id, "warmup", 1.0)
+
+
+def _info(model: Model, path: str) -> ModelInfo:
+    return ModelInfo(
+        path=path,
+        name=model.meta("general.name") or Path(path).stem,
+        n_bytes=Path(path).stat().st_size,
+        architecture=model.meta("general.architecture"),
+        quantisation=read_header(Path(path)).quantisation,
+        n_params=model.n_params,
+        n_ctx_train=model.n_ctx_train,
+        n_vocab=model.n_vocab,
+        n_layers=model.n_layers,
+        has_chat_template=model.chat_template() is not None,
+    )

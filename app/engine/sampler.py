@@ -1,0 +1,145 @@
+"""From a row of logits to a token: the target's choice as a function of its own candidates and a key.
+
+    row ──▶ candidates (a superset of what top-k can keep) ──▶ native chain ──▶ argmax(log p + noise)
+
+At temperature 0 it is ``argmax p`` after penalties. The choice depends on the row, on the tokens taken so
+far and on (seed, position), and on nothing else: not on the draft, its length or timing. That is
+what makes one acceptance rule lossless for every drafter at every temperature.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.engine.llama import Row, SamplerChain
+from app.engine.noise import gumbel
+from app.errors import UsageError
+from app.protocol import Sampling
+
+_BLOCK = 64
+"""Logits are searched in blocks of this many: the k-th best block maximum bounds the k-th best logit."""
+
+N_CONFIDENCE = 10
+"""A draft token's probability is taken among this many of the most likely (as llama.cpp's drafters do)."""
+
+
+def check(sampling: Sampling) -> None:
+    """Refuse settings that have no meaning.
+
+    Raises:
+        UsageError: names the setting and its range.
+    """
+    s = sampling
+    ranges = (
+        ("temperature", s.temperature, 0.0, 100.0),
+        ("top_k", s.top_k, 0, 1 << 30),
+        ("top_p", s.top_p, 0.0, 1.0),
+        ("min_p", s.min_p, 0.0, 1.0),
+        ("repeat_penalty", s.repeat_penalty, 0.01, 100.0),
+        ("frequency_penalty", s.frequency_penalty, -100.0, 100.0),
+        ("presence_penalty", s.presence_penalty, -100.0, 100.0),
+        ("penalty_last_n", s.penalty_last_n, 0, 1 << 20),
+        ("seed", s.seed, 0, (1 << 64) - 1),
+    )
+    for name, value, low, high in ranges:
+        if not low <= value <= high:
+            raise UsageError(f"{name} is {value}", f"It must lie between {low} and {high}.")
+
+
+def top_superset(row: Row, k: int) -> NDArray[np.int32]:
+    """Return ids that hold the k largest logits, ties included, and few others; sorted by id."""
+    n_blocks = len(row) // _BLOCK
+    if n_blocks <= k:
+        return np.arange(len(row), dtype=np.int32)
+    maxima = row[: n_blocks * _BLOCK].reshape(n_blocks, _BLOCK).max(axis=1)
+    # At least k logits reach the k-th best block maximum, so nothing below it is among the k best.
+    bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
+    return np.flatnonzero(row >= bound).astype(np.int32)
+
+
+class Sampler:
+    """One generation's settings with the history that its penalties need."""
+
+    def __init__(self, sampling: Sampling, history: Iterable[int] = ()) -> None:
+        """Build the native chain and let the prompt's tail count for the penalties.
+
+        Raises:
+            UsageError: a setting is out of its range.
+        """
+        check(sampling)
+        self._sampling = s = sampling
+        self._has_penalties = s.penalty_last_n > 0 and (
+            s.repeat_penalty != 1.0 or s.frequency_penalty != 0.0 or s.presence_penalty != 0.0
+        )
+        self._window: collections.deque[int] = collections.deque(maxlen=max(1, s.penalty_last_n))
+        self._chain = SamplerChain()
+        if self._has_penalties:
+            self._chain.add_penalties(s.penalty_last_n, s.repeat_penalty, s.frequency_penalty, s.presence_penalty)
+        if s.temperature > 0:
+            if s.top_k > 0:
+                self._chain.add_top_k(s.top_k)
+            if s.top_p < 1:
+                self._chain.add_top_p(s.top_p)
+            if s.min_p > 0:
+                self._chain.add_min_p(s.min_p)
+            self._chain.add_temperature(s.temperature)
+        for token in collections.deque(history, maxlen=max(1, s.penalty_last_n)):
+            self.accept(token)
+
+    def choose(self, row: Row, position: int) -> int:
+        """Return the token at ``position`` given its logits, shape ``(n_vocab,)``."""
+        s = self._sampling
+        if s.temperature == 0 and not self._has_penalties:
+            return int(row.argmax())
+        ids, logits = self._chain.apply(*self._candidates(row))
+        scores = logits.astype(np.float64)
+        if s.temperature > 0:
+            scores += gumbel(s.seed, position, ids)
+        # The chain's order of equal logits is its own affair; ours is the lowest id.
+        best = ids[scores == scores.max()]
+        return int(best.min())
+
+    def _candidates(self, row: Row) -> tuple[NDArray[np.int32], Row]:
+        """Narrow the vocabulary to what the chain could keep, so that it need not sort all of it."""
+        k = 1 if self._sampling.temperature == 0 else self._sampling.top_k
+        if k == 0:
+            ids = np.arange(len(row), dtype=np.int32)
+        elif self._has_penalties:
+            # A penalty can push a token out of the k best or lift one into them.
+            touched = np.fromiter(set(self._window), dtype=np.int32)
+            ids = np.union1d(top_superset(row, k + len(touched)), touched).astype(np.int32)
+        else:
+            ids = top_superset(row, k)
+        return ids, row[ids]
+
+    def accept(self, token: int) -> None:
+        """Count a token for the penalties."""
+        if self._has_penalties:
+            self._window.append(token)
+            self._chain.accept(token)
+
+    def clone(self) -> Self:
+        """Return a copy with its own history, for a drafter that looks ahead."""
+        copy = object.__new__(type(self))
+        copy._sampling, copy._has_penalties = self._sampling, self._has_penalties
+        copy._window = self._window.copy()
+        copy._chain = self._chain.clone()
+        return copy
+
+    def close(self) -> None:
+        """Free the native chain."""
+        self._chain.close()
+
+
+def confidence(row: Row, token: int) -> float:
+    """Return the probability of a token among the :data:`N_CONFIDENCE` most likely of its row."""
+    ids = top_superset(row, N_CONFIDENCE)
+    logits = row[ids].astype(np.float64)
+    best = np.sort(logits)[-N_CONFIDENCE:]
+    total = np.exp(best - best[-1]).sum()
+    return float(min(1.0, np.exp(float(row[token]) - best[-1]) / total))

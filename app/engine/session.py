@@ -1,0 +1,293 @@
+"""A loaded pair that answers: commands in, protocol events out, one generator each.
+
+    request ─▶ template ─▶ tokens ─▶ keep what the memory has ─▶ prefill ─▶ speculate ─▶ text
+
+The generators run on the engine thread; :meth:`Session.tokenise` and :meth:`Session.render` may be called
+from another thread meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from app.engine.cancel import CancelFlag
+from app.engine.draft_length import FixedLength
+from app.engine.engage import Engaged, engage
+from app.engine.llama import DecodeCancelledError
+from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
+from app.engine.prompt_cache import reusable
+from app.engine.sampler import Sampler
+from app.engine.speculate import Generation, Outcome, speculate
+from app.engine.template import Renderer
+from app.engine.text import TextStream
+from app.errors import EngineError, ModelFileError, PromptTooLongError, UsageError
+from app.protocol import (
+    ChatMessage,
+    Chunk,
+    Done,
+    Generate,
+    Load,
+    Loaded,
+    LoadProgress,
+    NoticeInfo,
+    Prefill,
+    Started,
+    StopReason,
+)
+
+PREFILL_BATCH = 128
+"""Prompt tokens between two progress events and two looks at the cancel flag.
+
+Small enough that a person sees it move on a slow machine; larger batches gain nothing on a CPU."""
+
+
+class Session:
+    """At most one loaded pair, and the answers it gives."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self._pair: LoadedPair | None = None
+        self._target_key: tuple[object, ...] = ()
+        self._draft_key: tuple[object, ...] | None = None
+
+    # --- loading ------------------------------------------------------------------------------------
+
+    def load(self, command: Load, cancel: CancelFlag) -> Iterator[LoadProgress | Loaded]:
+        """Load what the command names; keep the target, and the draft model, if they are loaded the same way.
+
+        Raises:
+            SlipstreamError: the target cannot be loaded; nothing is loaded then.
+        """
+        started_s = time.perf_counter()
+        target_key = (*file_key(command.target), command.n_ctx, command.n_threads, command.draft_max)
+        draft_key = None if command.draft is None else _draft_key(command.draft)
+        if self._pair is None or target_key != self._target_key:
+            self.unload()
+            self._pair = yield from load_target(command, cancel)
+            self._target_key, self._draft_key = target_key, ()
+        if draft_key != self._draft_key:
+            if self._pair.draft is not None:
+                self._pair.draft.close()
+                self._pair.draft = None
+            self._draft_key = ()
+            yield from load_draft(command, self._pair, cancel)
+            self._draft_key = draft_key
+        yield self._loaded(command.id, self._pair, time.perf_counter() - started_s)
+
+    @staticmethod
+    def _loaded(command_id: int, pair: LoadedPair, load_s: float) -> Loaded:
+        return Loaded(
+            id=command_id,
+            target=pair.target.info,
+            draft=pair.draft.info if pair.draft else None,
+            n_ctx=pair.target.context.n_ctx,
+            n_threads=pair.n_threads,
+            device="CPU",
+            drafters=pair.drafters(),
+            not_engageable=pair.not_engageable,
+            load_s=load_s,
+            notices=tuple(pair.notices),
+        )
+
+    def unload(self) -> None:
+        """Free the models, if any."""
+        if self._pair is not None:
+            self._pair.close()
+        self._pair, self._target_key, self._draft_key = None, (), ()
+
+    def close(self) -> None:
+        """Free everything."""
+        self.unload()
+        self._renderer.close()
+
+    def _require(self) -> LoadedPair:
+        if self._pair is None:
+            raise EngineError("No model is loaded.", "Load one first.")
+        return self._pair
+
+    # --- questions that are answered at any time ------------------------------------------------------
+
+    def tokenise(self, text: str) -> tuple[int, ...]:
+        """Return the token ids of a text. Thread-safe."""
+        return tuple(self._require().target.model.tokenise(text))
+
+    def render(self, messages: Sequence[ChatMessage]) -> tuple[str, tuple[NoticeInfo, ...]]:
+        """Return the prompt that the model's own template makes, and what went wrong. Thread-safe."""
+        model = self._require().target.model
+        return self._renderer.render(
+            model.chat_template(), messages, bos=model.text_of(model.bos), eos=model.text_of(model.eos)
+        )
+
+    # --- answering ------------------------------------------------------------------------------------
+
+    def generate(
+        self, command: Generate, *, received_s: float, cancel: CancelFlag
+    ) -> Generator[Started | Prefill | Chunk | Done, None, None]:
+        """Answer; yield events as they come. Closing the generator, or the flag, stops it.
+
+        Args:
+            command: what to answer and how.
+            received_s: when the command arrived, on ``time.perf_counter``'s clock.
+            cancel: stops even a decode that is under way.
+
+        Raises:
+            SlipstreamError: the request cannot be answered, or the target failed.
+        """
+        pair = self._require()
+        tokens, notices = self._prompt(command, pair)
+        sampler = Sampler(command.sampling, tokens)
+        answer = _Answer(command, pair, tokens, sampler, received_s)
+        try:
+            engaged = engage(command.speculation, pair, sampler)
+            with ExitStack() as stack:
+                stack.callback(answer.settle, engaged)
+                for loaded in (pair.target, pair.draft):
+                    if loaded is not None:
+                        stack.enter_context(loaded.context.cancelled_by(cancel))
+                yield from answer.run(engaged, notices, cancel)
+        finally:
+            sampler.close()
+
+    def _prompt(self, command: Generate, pair: LoadedPair) -> tuple[list[int], tuple[NoticeInfo, ...]]:
+        """Return the prompt's tokens.
+
+        Raises:
+            UsageError: there is no prompt, or two.
+            PromptTooLongError: the context has no room for an answer.
+        """
+        if bool(command.messages) == (command.prompt is not None):
+            raise UsageError("A request has either messages or a prompt.", "Give exactly one of the two.")
+        if command.max_tokens < 1:
+            raise UsageError(f"max_tokens is {command.max_tokens}.", "It must be at least 1.")
+        model = pair.target.model
+        notices: tuple[NoticeInfo, ...] = ()
+        if command.prompt is None:
+            text, notices = self.render(command.messages)
+            bos = model.text_of(model.bos)
+            tokens = model.tokenise(text, add_special=not (bos and text.startswith(bos)))
+        else:
+            tokens = model.tokenise(command.prompt, add_special=True)
+        if not tokens:
+            raise UsageError("The prompt is empty.", "Write something.")
+        if len(tokens) >= pair.target.context.n_ctx:
+            raise PromptTooLongError(
+                f"The conversation is {len(tokens)} tokens long; the context holds {pair.target.context.n_ctx}.",
+                "Shorten it, start a new conversation, or choose a longer context.",
+            )
+        return tokens, notices
+
+
+def _draft_key(path: str) -> tuple[object, ...]:
+    """Like :func:`file_key`, but a file that is not there is for :func:`load_draft` to explain."""
+    try:
+        return file_key(path)
+    except ModelFileError:
+        return (path,)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """One generation under way."""
+
+    command: Generate
+    pair: LoadedPair
+    tokens: list[int]
+    sampler: Sampler
+    received_s: float
+    prefill_s: float = 0.0
+    draft_prefill_s: float = 0.0
+    stop_reason: StopReason = "length"
+    stream: TextStream = field(init=False)
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        self.stream = TextStream(self.command.stop)
+
+    def run(
+        self, engaged: Engaged, notices: tuple[NoticeInfo, ...], cancel: CancelFlag
+    ) -> Iterator[Started | Prefill | Chunk | Done]:
+        """Prefill both models, then speculate."""
+        n_cached = self._keep(self.pair.target)
+        yield Started(self.command.id, len(self.tokens), n_cached, engaged.engagement, notices)
+        after: list[NoticeInfo] = []
+        try:
+            yield from self._prefill()
+            started_s = time.perf_counter()
+            if engaged.drafter is not None:
+                engaged.drafter.begin(self.tokens)
+            self.draft_prefill_s = time.perf_counter() - started_s
+            yield from self._decode(engaged, cancel, after)
+        except DecodeCancelledError:
+            self.stop_reason = "cancelled"
+        yield Done(
+            id=self.command.id,
+            stop_reason=self.stop_reason,
+            text=self.stream.finish(),
+            prefill_s=self.prefill_s,
+            draft_prefill_s=self.draft_prefill_s,
+            notices=tuple(after),
+        )
+
+    def _keep(self, target: LoadedModel) -> int:
+        """Rewind the target to what the prompt shares with its memory; return how much that is."""
+        target.context.rewind(reusable(target.cached, self.tokens))
+        del target.cached[target.context.n_past :]
+        return target.context.n_past
+
+    def _prefill(self) -> Iterator[Prefill]:
+        """Evaluate what is new of the prompt, in batches."""
+        context = self.pair.target.context
+        n_start, n = context.n_past, len(self.tokens)
+        while context.n_past < n:
+            batch = self.tokens[context.n_past : context.n_past + PREFILL_BATCH]
+            started_s = time.perf_counter()
+            context.decode(batch, 1)
+            self.prefill_s += time.perf_counter() - started_s
+            yield Prefill(self.command.id, context.n_past - n_start, n - n_start)
+
+    def _decode(self, engaged: Engaged, cancel: CancelFlag, notices: list[NoticeInfo]) -> Iterator[Chunk]:
+        generation = Generation(
+            target=self.pair.target.context,
+            tokens=self.tokens,
+            chooser=self.sampler,
+            is_last=self._take,
+            max_tokens=self.command.max_tokens,
+            drafter=engaged.drafter,
+            length=FixedLength(engaged.engagement.draft_tokens),
+            origin_s=self.received_s,
+        )
+        for outcome in speculate(generation):
+            yield self._chunk(outcome)
+            if cancel():
+                raise DecodeCancelledError("The answer was cancelled.")
+        if generation.drafter_fault:
+            notices.append(NoticeInfo("drafter_failed", f"Drafting stopped: {generation.drafter_fault}"))
+        if self.stop_reason == "length" and self.pair.target.context.n_past >= self.pair.target.context.n_ctx:
+            notices.append(
+                NoticeInfo("context_full", "The context is full.", "Start a new conversation or choose a longer one.")
+            )
+
+    def _take(self, token: int) -> bool:
+        """Count an emitted token's text; return whether the answer ends with it."""
+        model = self.pair.target.model
+        if model.is_end(token):
+            self.stop_reason = "eos"
+            return True
+        self.text += self.stream.push(model.piece(token))
+        if self.stream.stopped:
+            self.stop_reason = "stop"
+        return self.stream.stopped
+
+    def _chunk(self, outcome: Outcome) -> Chunk:
+        text, self.text = self.text, ""
+        return Chunk(self.command.id, text, outcome.token_ids, outcome.drafted, outcome.step)
+
+    def settle(self, engaged: Engaged) -> None:
+        """Note what the memories hold now, whatever happened."""
+        target = self.pair.target
+        target.cached[:] = self.tokens[: target.context.n_past]
+        if engaged.drafter is not None:
+            engaged.drafter.close()

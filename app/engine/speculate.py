@@ -1,0 +1,185 @@
+"""The one loop: draft, verify, rewind, then yield a whole step.
+
+    tokens   t0 t1 … tn-1 | tn              tn is pending: chosen, emitted, not yet in the memory
+    verify   decode tn d1 … dk  → k + 1 rows; row i is the target's word on what follows d_i
+    keep     d_i as long as the target's own choice equals it; its first other choice ends the step
+
+Plain decoding is the same loop with an empty draft. The target's choice at a position is a function
+of its row, of the tokens before and of a key (:mod:`app.engine.sampler`), so the text does not depend on
+the draft. Closing the generator is the cancel: a step is yielded only after both memories are right.
+
+Speculative decoding: Leviathan et al. 2023 (arXiv 2211.17192), Chen et al. 2023 (arXiv 2302.01318).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from app.engine.draft_length import LengthPolicy
+from app.engine.drafters import Chooser, Drafter
+from app.engine.drafters.draft_model import Memory
+from app.engine.llama import DecodeCancelledError
+from app.errors import DecodeError
+from app.protocol import Step
+
+
+class Target(Memory, Protocol):
+    """The target's memory; also says how many rows of a batch it can keep."""
+
+    n_rows_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One step: its tokens, and for each whether it was drafted."""
+
+    token_ids: tuple[int, ...]
+    drafted: tuple[bool, ...]
+    step: Step
+
+
+class LockstepError(AssertionError):
+    """A memory does not hold exactly the confirmed tokens: a fault of ours, never of the input."""
+
+
+@dataclass(slots=True)
+class Generation:
+    """What the loop works on.
+
+    Attributes:
+        target: holds all of ``tokens``, with the row after the last one at hand.
+        tokens: the prompt; the loop appends what it emits.
+        chooser: the acceptance rule's one function.
+        is_last: called once for each emitted token, in order; true ends the answer with it.
+        max_tokens: most tokens to emit, at least 1.
+        drafter: who drafts; None is plain decoding.
+        length: chooses the draft length limit.
+        origin_s: when the request came, on the clock of ``time.perf_counter``.
+        drafter_fault: why the drafter was given up in mid-answer; "" if it was not.
+    """
+
+    target: Target
+    tokens: list[int]
+    chooser: Chooser
+    is_last: Callable[[int], bool]
+    max_tokens: int
+    drafter: Drafter | None
+    length: LengthPolicy
+    origin_s: float
+    drafter_fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What the target said of a draft: how many tokens it emitted, ruled on and kept."""
+
+    n_emitted: int
+    n_judged: int
+    n_accepted: int
+    ended: bool
+
+
+def speculate(g: Generation) -> Iterator[Outcome]:
+    """Yield steps until ``is_last``, ``max_tokens`` or the end of the context.
+
+    The first step is the token after the prompt, from the row that prefill left.
+
+    Raises:
+        DecodeError: the target failed; its memory and the drafter's hold confirmed tokens only.
+        LockstepError: see there.
+    """
+    n_stop = len(g.tokens) + g.max_tokens
+    verdict = _judge(g, [])
+    yield _outcome(g, verdict, _Attempt())
+    while not verdict.ended and len(g.tokens) < n_stop and g.target.n_past < g.target.n_ctx:
+        attempt = _Attempt()
+        try:
+            _draft(g, attempt, n_stop)
+            started_s = time.perf_counter()
+            g.target.decode([g.tokens[-1], *attempt.draft], len(attempt.draft) + 1)
+            verdict = _judge(g, attempt.draft)
+            attempt.verify_s = time.perf_counter() - started_s
+        finally:
+            _rewind(g)
+        if g.target.n_past != len(g.tokens) - 1:
+            raise LockstepError(f"the target holds {g.target.n_past} tokens, {len(g.tokens) - 1} are confirmed")
+        outcome = _outcome(g, verdict, attempt)
+        g.length.observe(outcome.step)
+        yield outcome
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """A draft with its limit and costs."""
+
+    draft: list[int] = field(default_factory=list)
+    limit: int = 0
+    drafter: str = ""
+    draft_s: float = 0.0
+    verify_s: float = 0.0
+
+
+def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
+    """Ask the drafter, within what the answer, the context and the batch have room for."""
+    if g.drafter is None:
+        return
+    started_s = time.perf_counter()
+    n_room = min(n_stop - len(g.tokens), g.target.n_ctx - g.target.n_past, g.target.n_rows_max) - 1
+    attempt.limit = max(0, min(g.length.choose(), n_room))
+    if attempt.limit:
+        try:
+            attempt.draft = g.drafter.draft(g.tokens, attempt.limit)
+        except DecodeCancelledError:
+            raise
+        except DecodeError as fault:
+            # A drafter that fails costs its speed-up, never the answer.
+            g.drafter, g.drafter_fault = None, str(fault)
+    if attempt.draft and g.drafter is not None:
+        attempt.drafter = g.drafter.name
+    attempt.draft_s = time.perf_counter() - started_s
+
+
+def _judge(g: Generation, draft: list[int]) -> _Verdict:
+    """Emit the target's choices, row by row, as long as they equal the draft."""
+    n_judged = n_accepted = 0
+    for i in range(len(draft) + 1):
+        token = g.chooser.choose(g.target.row(i), len(g.tokens))
+        g.chooser.accept(token)
+        g.tokens.append(token)
+        ended = g.is_last(token)
+        kept = i < len(draft) and token == draft[i]
+        n_judged += i < len(draft)
+        n_accepted += kept
+        if ended or not kept:
+            return _Verdict(i + 1, n_judged, n_accepted, ended)
+    raise LockstepError("the last row has no draft token to equal")
+
+
+def _rewind(g: Generation) -> None:
+    """Bring both memories to the confirmed tokens: all but the pending one."""
+    g.target.rewind(len(g.tokens) - 1)
+    if g.drafter is not None:
+        g.drafter.accept(g.tokens)
+
+
+def _outcome(g: Generation, verdict: _Verdict, attempt: _Attempt) -> Outcome:
+    n = verdict.n_emitted
+    return Outcome(
+        token_ids=tuple(g.tokens[-n:]),
+        drafted=tuple(i < verdict.n_accepted for i in range(n)),
+        step=Step(
+            t_s=time.perf_counter() - g.origin_s,
+            emitted=n,
+            limit=attempt.limit,
+            proposed=len(attempt.draft),
+            judged=verdict.n_judged,
+            accepted=verdict.n_accepted,
+            draft_s=attempt.draft_s,
+            verify_s=attempt.verify_s,
+            n_ctx=g.target.n_past,
+            drafter=attempt.drafter,
+        ),
+    )
