@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 Word = Literal["worker", "template", "probe"]
 
@@ -59,16 +59,14 @@ class Child:
 
     def reap(self, timeout_s: float) -> int:
         """Close its input, wait for its end (forced after ``timeout_s``), let go of all; return the exit status."""
-        if self.process.stdin is not None:
-            _close(self.process.stdin.close)
+        close_quietly(self.process.stdin)
         try:
             status = self.process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             self.process.kill()
             status = self.process.wait()
         for pipe in (self.process.stdout, self.process.stderr):
-            if pipe is not None:
-                _close(pipe.close)
+            close_quietly(pipe)
         self._release()
         return status
 
@@ -77,10 +75,12 @@ def _nothing() -> None:
     """Release nothing: only Windows has a handle."""
 
 
-def _close(close: Callable[[], None]) -> None:
+def close_quietly(pipe: IO[bytes] | None) -> None:
+    """Close a pipe whose other side may be gone."""
     try:
-        close()
-    except OSError:  # buffered bytes for a process that is gone
+        if pipe is not None:
+            pipe.close()
+    except OSError:  # bytes in the buffer for a process that reads no more
         logger.debug("a pipe closed with bytes in it")
 
 

@@ -1,0 +1,135 @@
+"""A child process as lines in and lines out, for whichever event loop (or none) is on this side.
+
+Three threads, each blocking on one pipe: the reader (which starts the process, see :mod:`app.engine.leash`, and sees
+its end), the writer, and the drain of its standard error, without which the process would stand still after 64 KiB of
+log.
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+import queue
+import subprocess
+import threading
+from collections.abc import Sequence
+from typing import IO, Protocol
+
+from app.engine import leash
+from app.protocol import MAX_LINE_BYTES
+
+KEPT_LOG_LINES = 200
+_END_LIMIT_S = 5.0
+_LONGEST_LOG_LINE = 64 * 1024
+
+logger = logging.getLogger(__name__)
+
+
+class Listener(Protocol):
+    """Who is told; both verbs are called on the reader thread."""
+
+    def on_line(self, line: bytes) -> None:
+        """Take one line that the process wrote."""
+
+    def on_end(self, status: int | OSError, log: Sequence[str]) -> None:
+        """Take note that the process is over: its exit status, or why it never started, and its last log lines."""
+
+
+class Link:
+    """A process that is started, written to, and listened to until its end."""
+
+    def __init__(self, argv: Sequence[str], listener: Listener, native_log: logging.Logger) -> None:
+        self._argv = list(argv)
+        self._listener = listener
+        self._native_log = native_log
+        self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._log: collections.deque[str] = collections.deque(maxlen=KEPT_LOG_LINES)
+        self._lock = threading.Lock()
+        self._child: leash.Child | None = None
+        self._unwanted = False
+        self._reader = threading.Thread(target=self._live, name="engine-reader", daemon=True)
+
+    def start(self) -> None:
+        """Start the process; returns at once."""
+        self._reader.start()
+
+    def write(self, line: bytes) -> None:
+        """Send a line; never waits."""
+        self._outgoing.put(line)
+
+    def hang_up(self) -> None:
+        """End the input of the process, after what is still to be written: it is expected to leave."""
+        self._outgoing.put(None)
+
+    def kill(self) -> None:
+        """End the process now."""
+        with self._lock:
+            self._unwanted = True
+            if self._child is not None:
+                self._child.kill()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait until nothing of it is left, once its end has been reported."""
+        self._reader.join(timeout_s)
+
+    # --- threads --------------------------------------------------------------------------------------
+
+    def _live(self) -> None:
+        try:
+            child = leash.spawn(self._argv, stderr=subprocess.PIPE)
+        except OSError as fault:
+            self._listener.on_end(fault, ())
+            return
+        with self._lock:
+            self._child = child
+            unwanted = self._unwanted
+        if unwanted:
+            child.kill()
+        drain = threading.Thread(target=self._drain, args=(child.process.stderr,), name="engine-log", daemon=True)
+        writer = threading.Thread(target=self._write, args=(child,), name="engine-writer", daemon=True)
+        drain.start()
+        writer.start()
+        try:
+            self._read(child.process.stdout)
+        except Exception:
+            logger.exception("reading from process %d failed", child.process.pid)
+            child.kill()
+        self._finish(child, drain, writer)
+
+    def _read(self, pipe: IO[bytes] | None) -> None:
+        while pipe is not None and (line := pipe.readline(MAX_LINE_BYTES)):
+            self._listener.on_line(line)
+
+    def _finish(self, child: leash.Child, drain: threading.Thread, writer: threading.Thread) -> None:
+        """Wait for the end of the process and the threads, then report."""
+        try:
+            status = child.process.wait(_END_LIMIT_S)
+        except subprocess.TimeoutExpired:  # it closed its output and lives on
+            child.kill()
+            status = child.process.wait()
+        self._outgoing.put(None)
+        writer.join()
+        drain.join(1.0)  # a grandchild may hold the pipe for a moment longer
+        child.reap(0.0)
+        self._listener.on_end(status, tuple(self._log))
+
+    def _write(self, child: leash.Child) -> None:
+        pipe = child.process.stdin
+        try:
+            while pipe is not None and (line := self._outgoing.get()) is not None:
+                pipe.write(line)
+                pipe.flush()
+        except OSError as fault:  # it reads no more: whatever it is doing is for nobody
+            logger.info("writing to process %d failed: %s", child.process.pid, fault)
+            child.kill()
+        leash.close_quietly(pipe)
+
+    def _drain(self, pipe: IO[bytes] | None) -> None:
+        try:
+            while pipe is not None and (raw := pipe.readline(_LONGEST_LOG_LINE)):
+                line = raw.decode("utf-8", "replace").rstrip()
+                if line:
+                    self._log.append(line)
+                    self._native_log.info("%s", line)
+        except (OSError, ValueError) as fault:  # closed from the other side of the join
+            logger.info("the log pipe is closed: %s", fault)
