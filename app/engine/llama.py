@@ -163,12 +163,6 @@ class Model:
                 return buffer.value.decode("utf-8", "replace") if size >= 0 else ""
             n_bytes = size + 1
 
-    def describe(self) -> str:
-        """Return llama.cpp's short description, such as ``llama 135M Q4_1``."""
-        buffer = ctypes.create_string_buffer(256)
-        lc.llama_model_desc(self._model, buffer, len(buffer))
-        return buffer.value.decode("utf-8", "replace")
-
     def chat_template(self) -> str | None:
         """Return the model's own Jinja template, if it has one."""
         text = lc.llama_model_chat_template(self._model, None)
@@ -350,9 +344,9 @@ class SamplerChain:
         params.no_perf = True
         self._chain: Any = lc.llama_sampler_chain_init(params)
 
-    def add_penalties(self, last_n: int, repeat: float, frequency: float, presence: float) -> None:
+    def add_penalties(self, n_vocab: int, last_n: int, repeat: float, frequency: float, presence: float) -> None:
         """Append penalties on the last ``last_n`` accepted tokens."""
-        self._add(lc.llama_sampler_init_penalties(last_n, repeat, frequency, presence))
+        self._add(lc.llama_sampler_init_penalties(n_vocab, last_n, repeat, frequency, presence))
 
     def add_top_k(self, k: int) -> None:
         """Append: keep the k most likely."""

@@ -65,7 +65,7 @@ def top_superset(row: Row, k: int) -> NDArray[np.int32]:
 class Sampler:
     """One generation's settings with the history that its penalties need."""
 
-    def __init__(self, sampling: Sampling, history: Iterable[int] = ()) -> None:
+    def __init__(self, sampling: Sampling, n_vocab: int, history: Iterable[int] = ()) -> None:
         """Build the native chain and let the prompt's tail count for the penalties.
 
         Raises:
@@ -79,7 +79,9 @@ class Sampler:
         self._window: collections.deque[int] = collections.deque(maxlen=max(1, s.penalty_last_n))
         self._chain = SamplerChain()
         if self._has_penalties:
-            self._chain.add_penalties(s.penalty_last_n, s.repeat_penalty, s.frequency_penalty, s.presence_penalty)
+            self._chain.add_penalties(
+                n_vocab, s.penalty_last_n, s.repeat_penalty, s.frequency_penalty, s.presence_penalty
+            )
         if s.temperature > 0:
             if s.top_k > 0:
                 self._chain.add_top_k(s.top_k)

@@ -138,7 +138,7 @@ class Session:
         """
         pair = self._require()
         tokens, notices = self._prompt(command, pair)
-        sampler = Sampler(command.sampling, tokens)
+        sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
         answer = _Answer(command, pair, tokens, sampler, received_s)
         try:
             engaged = engage(command.speculation, pair, sampler)
