@@ -1,0 +1,1 @@
+"""Model files: which are here, and whether they can be loaded."""
