@@ -24,7 +24,7 @@ class Answer:
 
 def load(session: Session, target, draft=None, **how) -> Loaded:
     *_progress, loaded = session.load(
-        Load(id=1, target=str(target), draft=str(draft) if draft else None, **how), CancelFlag()
+        Load(id=1, target=str(target), draft=str(draft) if draft else None, **{"n_threads": 1} | how), CancelFlag()
     )
     assert isinstance(loaded, Loaded)
     return loaded
