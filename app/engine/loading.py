@@ -104,6 +104,11 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
 
 
 def _check_continues_text(model: Model, path: str) -> None:
+    if model.meta("general.architecture").endswith("-assistant"):
+        raise ModelFileError(
+            f"{Path(path).name} only drafts for the model that it was trained with.",
+            "Choose that model as the target.",
+        )
     if not model.can_chat:
         raise ModelFileError(
             f"{Path(path).name} is not a model that continues text.",
