@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 def command(word: Word) -> list[str]:
     """Return the command line of one of our own processes."""
-    return [str(_interpreter()), "-m", f"app.engine.{word}"]
+    return [str(_interpreter()), "-m", "app", word]
 
 
 def _environment() -> dict[str, str]:

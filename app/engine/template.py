@@ -255,7 +255,3 @@ def main() -> int:
         if reply.huge:
             return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

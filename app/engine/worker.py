@@ -314,7 +314,3 @@ def main() -> NoReturn:
     pipe, events_fd = claim_pipes()
     prepare_process()
     serve(pipe, events_fd, _make_real_session)
-
-
-if __name__ == "__main__":
-    main()

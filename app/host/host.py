@@ -1,0 +1,343 @@
+"""The host: one engine, one loaded pair, one answer at a time, every answer recorded.
+
+::
+
+    window, command line, server ──▶ Host ──▶ Engine (a process)
+                                      │  └───▶ Library (names to files)
+                                      └──────▶ RunRecorder ─▶ SessionLog
+
+Loads and answers take turns under one lock, first come, first served. A task of a caller may be cancelled at any
+``await`` of these verbs: the engine is told, the answer so far is recorded, and the next request finds all in order.
+All verbs belong to one event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from app.engine.client import Engine, EngineClient
+from app.engine.death import HINT
+from app.errors import EngineDiedError, EngineError, SlipstreamError
+from app.host.turn import Turn
+from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
+from app.metrics.recorder import RunRecorder, SessionLog
+from app.models.library import Library
+from app.protocol import Chunk, Done, Hello, Load, Loaded, LoadProgress, Prefill, Started, Tokenise, Tokenised
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+Progress = Callable[[LoadProgress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """The command that the engine is carrying out, and when that is over."""
+
+    command_id: int
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Host:
+    """Owns the engine and what is loaded in it."""
+
+    def __init__(
+        self,
+        *,
+        make_engine: Callable[[], Engine] = EngineClient,
+        library: Library | None = None,
+        session: SessionLog | None = None,
+    ) -> None:
+        self._make_engine = make_engine
+        self._library = library or Library()
+        self._session = session or SessionLog()
+        self._state = HostState()
+        self._subscribers: list[Callable[[HostState], None]] = []
+        self._turns = asyncio.Lock()
+        self._engine: Engine | None = None
+        self._hello: Hello | None = None
+        self._running: _Running | None = None
+        self._going_back: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def state(self) -> HostState:
+        """What the host is doing."""
+        return self._state
+
+    @property
+    def session(self) -> SessionLog:
+        """Every answer of this session, also those that were cancelled or failed."""
+        return self._session
+
+    def subscribe(self, callback: Callable[[HostState], None]) -> Callable[[], None]:
+        """Call ``callback`` with every new state; return what ends that."""
+        self._subscribers.append(callback)
+        return lambda: self._subscribers.remove(callback) if callback in self._subscribers else None
+
+    # --- engine and models ----------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Start the engine, unless it runs.
+
+        Raises:
+            EngineDiedError: it does not start.
+        """
+        async with self._turns:
+            await self._ensure_engine()
+
+    async def load(self, pair: PairChoice, on_progress: Progress | None = None) -> Loaded:
+        """Load a pair, starting the engine if need be; the pair that is loaded already costs nothing.
+
+        If it fails or is cancelled, what was loaded before is loaded again in the background.
+
+        Raises:
+            ModelError: a name or a file is off.
+            EngineError: the engine cannot load it, or died of it.
+        """
+        if self._going_back is not None:
+            self._going_back.cancel()
+        async with self._turns:
+            if self._state.loaded is not None and self._state.pair == pair and self._is_alive():
+                return self._state.loaded
+            before = self._state.pair
+            try:
+                return await self._load(pair, on_progress)
+            except BaseException:
+                if before is not None and before != pair and self._state.loaded is None and self._is_alive():
+                    self._going_back = self._spawn(self._go_back(before))
+                raise
+
+    async def restart(self) -> Loaded | None:
+        """End the engine, whatever it is doing, start a new one and load the same pair into it.
+
+        Raises:
+            SlipstreamError: the engine does not start, or the pair does not load any more.
+        """
+        pair = self._state.pair
+        await self._drop_engine()
+        async with self._turns:
+            await self._ensure_engine()
+            return await self._load(pair, None) if pair is not None else None
+
+    async def close(self) -> None:
+        """Stop everything and end the engine; as often as you like."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            await self._drop_engine()
+
+    # --- answers ----------------------------------------------------------------------------------------
+
+    async def answer(self, request: ChatRequest) -> AsyncGenerator[AnswerEvent, None]:
+        """Answer, after the requests that came before; yield the events. Closing the iterator cancels it.
+
+        Nothing in here awaits once the iterator is being closed: not every loop finalises generators.
+
+        Raises:
+            SlipstreamError: it could not be answered, or not to its end.
+        """
+        turn = Turn(request)
+        self._spawn(self._take_turn(turn))
+        try:
+            async for event in turn.events():
+                yield event
+        finally:
+            turn.wanted = False
+            running = self._running
+            if running is not None and running.command_id == turn.command_id and self._engine is not None:
+                self._engine.cancel(running.command_id)
+
+    async def cancel(self) -> None:
+        """Stop the load or answer that is running now; return when it has stopped."""
+        if self._running is not None and self._engine is not None:
+            running = self._running
+            self._engine.cancel(running.command_id)
+            await running.over.wait()
+
+    async def tokenise(self, text: str) -> tuple[int, ...]:
+        """Return the tokens of a text, also while an answer is running.
+
+        Raises:
+            EngineError: no model is loaded, or the engine died.
+        """
+        engine = self._require_loaded()
+        async with aclosing(engine.send(Tokenise(engine.next_id(), text))) as events:
+            async for event in events:
+                if isinstance(event, Tokenised):
+                    return event.token_ids
+        raise EngineError("The engine did not say how many tokens the text has.")
+
+    # --- inside: engine and models ------------------------------------------------------------------------
+
+    def _is_alive(self) -> bool:
+        return self._engine is not None and self._engine.alive
+
+    async def _ensure_engine(self) -> Engine:
+        if self._engine is not None and self._engine.alive:
+            return self._engine
+        await self._drop_engine()
+        self._enter("starting", "Starting the engine…")
+        engine = self._engine = self._make_engine()
+        try:
+            self._hello = await engine.start()
+        except BaseException as fault:
+            await self._drop_engine()
+            if isinstance(fault, EngineDiedError):
+                self._enter("died", fault.message)
+            raise
+        self._spawn(self._watch(engine))
+        self._enter("idle")
+        return engine
+
+    async def _drop_engine(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
+        if self._engine is None:
+            self._enter("stopped")
+
+    async def _watch(self, engine: Engine) -> None:
+        self._note_death(engine, await engine.lost())
+
+    def _note_death(self, engine: Engine, fault: EngineDiedError) -> None:
+        if engine is self._engine:
+            self._enter("died", fault.message)
+
+    async def _load(self, pair: PairChoice, on_progress: Progress | None) -> Loaded:
+        target = self._library.resolve(pair.target)
+        draft = self._library.resolve(pair.draft) if pair.draft is not None else None
+        engine = await self._ensure_engine()
+        names = f"{target.name} with {draft.name}" if draft else target.name
+        before = self._state.pair
+        self._become(HostState("loading", None, pair, f"Loading {names}…"))
+        command = Load(
+            id=engine.next_id(),
+            target=str(target.path),
+            draft=str(draft.path) if draft else None,
+            n_ctx=pair.n_ctx,
+            n_threads=pair.n_threads,
+        )
+        try:
+            loaded = await self._fetch_loaded(engine, command, on_progress)
+        except BaseException as fault:
+            detail = fault.message if isinstance(fault, SlipstreamError) else ""
+            phase: HostPhase = "died" if isinstance(fault, EngineDiedError) else "idle"
+            self._become(HostState(phase, None, before, detail))
+            raise
+        if self._hello is not None:
+            self._session.set_loaded(self._hello, loaded)
+        self._become(HostState("idle", loaded, pair))
+        return loaded
+
+    async def _fetch_loaded(self, engine: Engine, command: Load, on_progress: Progress | None) -> Loaded:
+        self._running = running = _Running(command.id)
+        try:
+            async with aclosing(engine.send(command)) as events:
+                async for event in events:
+                    match event:
+                        case LoadProgress() if on_progress is not None:
+                            _tell(on_progress, event)
+                        case Loaded():
+                            return event
+            raise EngineError("The engine did not say whether it loaded the model.")
+        finally:
+            self._running = None
+            running.over.set()
+
+    async def _go_back(self, pair: PairChoice) -> None:
+        """Load again what was loaded before a load that failed."""
+        async with self._turns:
+            failed = self._state.detail
+            try:
+                await self._load(pair, None)
+            except SlipstreamError as fault:
+                logger.info("%s could not be loaded again: %s", pair.target, fault)
+                return
+            self._enter("idle", failed)
+
+    # --- inside: answers ----------------------------------------------------------------------------------
+
+    def _require_loaded(self) -> Engine:
+        if self._state.phase == "died":
+            raise EngineDiedError(self._state.detail, HINT)
+        if self._engine is None or self._state.loaded is None:
+            raise EngineError("No model is loaded.", "Choose a model first.")
+        return self._engine
+
+    async def _take_turn(self, turn: Turn) -> None:
+        try:
+            async with self._turns:
+                if turn.wanted:
+                    await self._fetch_answer(turn)
+        except SlipstreamError as fault:
+            turn.end(fault)
+        except asyncio.CancelledError:
+            turn.end(EngineDiedError("The engine was stopped.", HINT))
+            raise
+        except Exception as fault:
+            logger.exception("an answer failed")
+            turn.end(EngineError(f"The answer failed ({type(fault).__name__}: {fault})."))
+        else:
+            turn.end(None)
+
+    async def _fetch_answer(self, turn: Turn) -> None:
+        """Pass the answer's events to its reader, and to the record whatever happens."""
+        engine = self._require_loaded()
+        request = turn.request
+        recorder = RunRecorder(label=request.label, speculation=request.speculation, sampling=turn.sampling)
+        command = turn.command(engine.next_id())
+        self._running = running = _Running(command.id)
+        self._enter("answering")
+        fault: SlipstreamError | None = None
+        try:
+            async with aclosing(engine.send(command)) as events:
+                async for event in events:
+                    recorder.on_event(event)
+                    if isinstance(event, Started | Prefill | Chunk | Done):
+                        turn.put(event)
+        except SlipstreamError as error:
+            fault = error
+            raise
+        finally:
+            self._running = None
+            running.over.set()
+            self._session.add(recorder.finish(fault))
+            if isinstance(fault, EngineDiedError):
+                self._note_death(engine, fault)
+            elif self._state.phase == "answering":
+                self._enter("idle")
+
+    # --- inside: state ------------------------------------------------------------------------------------
+
+    def _enter(self, phase: HostPhase, detail: str = "") -> None:
+        """Change the phase; what is loaded stays so only where it can answer."""
+        loaded = self._state.loaded if phase in ("idle", "answering") else None
+        self._become(replace(self._state, phase=phase, detail=detail, loaded=loaded))
+
+    def _become(self, state: HostState) -> None:
+        if state != self._state:
+            self._state = state
+            for callback in tuple(self._subscribers):
+                _tell(callback, state)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _tell(callback: Callable[[T], None], value: T) -> None:
+    """Call what somebody else gave us; its fault is not ours."""
+    try:
+        callback(value)
+    except Exception:
+        logger.exception("a callback failed")

@@ -1,0 +1,48 @@
+"""What goes into the host and what it says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from app.protocol import ChatMessage, Chunk, Done, Loaded, Prefill, Sampling, Speculation, Started
+
+HostPhase = Literal["stopped", "starting", "idle", "loading", "answering", "died"]
+AnswerEvent = Started | Prefill | Chunk | Done
+
+
+@dataclass(frozen=True, slots=True)
+class PairChoice:
+    """A target and perhaps a draft model, by name as the library resolves it or by path; 0 threads: choose for me."""
+
+    target: str
+    draft: str | None = None
+    n_ctx: int = 4096
+    n_threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What to answer (messages, or a raw prompt) and how; ``sampling`` ``None``: the defaults with a fresh seed."""
+
+    messages: tuple[ChatMessage, ...] = ()
+    prompt: str | None = None
+    label: str = ""
+    speculation: Speculation = field(default_factory=Speculation)
+    sampling: Sampling | None = None
+    max_tokens: int = 1024
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What the host is doing, with what.
+
+    ``loaded`` is what can answer now. ``pair`` is what is loaded, is being loaded, or will be after a restart.
+    ``detail`` is a sentence for a person: what is loading, why the last load failed, how the engine died.
+    """
+
+    phase: HostPhase = "stopped"
+    loaded: Loaded | None = None
+    pair: PairChoice | None = None
+    detail: str = ""

@@ -1,0 +1,288 @@
+"""The one fake: an engine that follows a script, for tests of the window, the host and what they record.
+
+It keeps :class:`app.engine.client.Engine`'s contract (ids, cancel, errors, death) and fills every event with the facts
+that the real engine would give: drafts are proposed, judged and kept by the script, times are those of a small machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import EngineDiedError, SlipstreamError
+from app.protocol import (
+    Chunk,
+    Command,
+    Done,
+    Engagement,
+    Event,
+    Generate,
+    Hello,
+    Load,
+    Loaded,
+    LoadProgress,
+    ModelInfo,
+    NoticeInfo,
+    Prefill,
+    Render,
+    Rendered,
+    Started,
+    Step,
+    StopReason,
+    Tokenise,
+    Tokenised,
+    Unload,
+    Unloaded,
+)
+
+POEM = (
+    "The slow train leaves the station, and a fast one rides ahead in the quiet of its wake. "
+    "It guesses every signal, it calls each stop by name; the slow one nods, or not, and both come in the same."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of the script.
+
+    Attributes:
+        text: what it says; a word with the blank before it is a token.
+        accepted: how many draft tokens each step keeps when speculation is on, over and over.
+        pace_s: real time between two chunks.
+        die_at: the engine dies before this chunk.
+        fault: raised before chunk ``fault_at``.
+        notices: shown with ``Started``.
+    """
+
+    text: str = POEM
+    accepted: tuple[int, ...] = (2, 0, 4, 1, 3)
+    pace_s: float = 0.0
+    prefill_s: float = 0.0
+    die_at: int | None = None
+    fault: SlipstreamError | None = None
+    fault_at: int = 0
+    stop_reason: StopReason = "eos"
+    notices: tuple[NoticeInfo, ...] = ()
+
+
+def tokens_of(text: str) -> list[str]:
+    """Cut a text into the tokens of the scripted vocabulary; joined they are the text again."""
+    return re.findall(r"\s*\S+|\s+$", text)
+
+
+def token_id(piece: str) -> int:
+    """Return a number for a piece, the same in every process."""
+    return int.from_bytes(piece.encode()[-2:], "big") % 32000
+
+
+class ScriptedEngine:
+    """Answers in the order of the script, then with its last answer for ever.
+
+    Attributes:
+        commands: every command that was sent, for assertions.
+    """
+
+    def __init__(
+        self,
+        answers: Sequence[Answer] = (Answer(),),
+        *,
+        start_fault: EngineDiedError | None = None,
+        load_s: float = 0.0,
+        load_fault: SlipstreamError | None = None,
+        die_in_load: bool = False,
+    ) -> None:
+        self.commands: list[Command] = []
+        self._answers = list(answers)
+        self._start_fault, self._load_fault = start_fault, load_fault
+        self._load_s, self._die_in_load = load_s, die_in_load
+        self._ids = itertools.count(1)
+        self._n_answered = 0
+        self._started = False
+        self._death: EngineDiedError | None = None
+        self._loaded: Load | None = None
+        self._cancelled: set[int] = set()
+        self._stirred = asyncio.Event()
+        self._died = asyncio.Event()
+
+    # --- the contract ---------------------------------------------------------------------------------
+
+    async def start(self) -> Hello:
+        await asyncio.sleep(0)
+        if self._start_fault is not None:
+            self.die(self._start_fault)
+            raise self._start_fault
+        self._started = True
+        return Hello(pid=4711, app="0.0.0", llama_cpp_python="0.3.36", llama_cpp_commit="0c1e570", system_info="script")
+
+    def next_id(self) -> int:
+        return next(self._ids)
+
+    @property
+    def alive(self) -> bool:
+        return self._started and self._death is None
+
+    async def send(self, command: Command) -> AsyncGenerator[Event, None]:
+        self._check()
+        self.commands.append(command)
+        over = False
+        try:
+            async for event in self._carry_out(command):
+                self._check()
+                over = isinstance(event, Loaded | Unloaded | Done | Tokenised | Rendered)
+                yield event
+        finally:
+            if not over:
+                self.cancel(command.id)
+
+    def cancel(self, command_id: int) -> None:
+        self._cancelled.add(command_id)
+        self._stirred.set()
+
+    async def lost(self) -> EngineDiedError:
+        await self._died.wait()
+        return self._death or EngineDiedError("The engine was stopped.")
+
+    async def close(self) -> None:
+        await asyncio.sleep(0)
+        self.die(EngineDiedError("The engine was stopped."))
+
+    def die(self, fault: EngineDiedError | None = None) -> None:
+        """Go, as a crash would; in the middle of an answer if there is one."""
+        if self._death is None:
+            self._death = fault or EngineDiedError(
+                "The engine process has ended: it crashed (segmentation fault) [SIGSEGV].", "Start the engine again."
+            )
+            self._died.set()
+            self._stirred.set()
+
+    # --- the script -----------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        if self._death is not None:
+            raise EngineDiedError(self._death.message, self._death.hint)
+
+    async def _pause(self, seconds: float) -> None:
+        """Let time pass, but not beyond a cancel or a death."""
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        self._stirred.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stirred.wait(), seconds)
+        self._check()
+
+    async def _carry_out(self, command: Command) -> AsyncGenerator[Event, None]:
+        match command:
+            case Load():
+                async for event in self._load(command):
+                    yield event
+            case Generate():
+                async for event in self._generate(command):
+                    yield event
+            case Tokenise():
+                yield Tokenised(command.id, tuple(map(token_id, tokens_of(command.text))))
+            case Render():
+                lines = [f"{message.role}: {message.content}" for message in command.messages]
+                yield Rendered(command.id, "\n".join([*lines, "assistant:"]))
+            case Unload():
+                self._loaded = None
+                yield Unloaded(command.id)
+
+    async def _load(self, command: Load) -> AsyncGenerator[Event, None]:
+        for fraction in (0.0, 0.5, 1.0):
+            yield LoadProgress(command.id, "target", fraction)
+            await self._pause(self._load_s / 3)
+            if command.id in self._cancelled:
+                raise SlipstreamError("The load was cancelled.")
+        if self._die_in_load:
+            self.die()
+            self._check()
+        if self._load_fault is not None:
+            raise self._load_fault
+        self._loaded = command
+        yield Loaded(
+            id=command.id,
+            target=model_info(command.target),
+            draft=model_info(command.draft) if command.draft else None,
+            n_ctx=command.n_ctx,
+            n_threads=command.n_threads or 2,
+            device="CPU",
+            drafters=("ngram", "draft-simple") if command.draft else ("ngram",),
+            not_engageable={} if command.draft else {"draft-simple": "No draft model is chosen."},
+            load_s=self._load_s,
+        )
+
+    async def _generate(self, command: Generate) -> AsyncGenerator[Event, None]:
+        answer = self._answers[min(self._n_answered, len(self._answers) - 1)]
+        self._n_answered += 1
+        prompt = command.prompt or "".join(message.content for message in command.messages)
+        n_prompt = len(tokens_of(prompt)) + 4
+        yield Started(command.id, n_prompt, 0, engagement_of(command), answer.notices)
+        await self._pause(answer.prefill_s)
+        yield Prefill(command.id, n_prompt, n_prompt)
+        for i, chunk in enumerate(chunks_of(command, answer, n_prompt)):
+            if i:
+                await self._pause(answer.pace_s)
+            if answer.die_at == i:
+                self.die()
+                self._check()
+            if answer.fault is not None and answer.fault_at == i:
+                raise answer.fault
+            if command.id in self._cancelled:
+                yield Done(command.id, "cancelled", "", 0.02, 0.0)
+                return
+            yield chunk
+        yield Done(command.id, answer.stop_reason, "", 0.02, 0.005 if engagement_of(command).engaged else 0.0)
+
+
+def engagement_of(command: Generate) -> Engagement:
+    """Return how the scripted engine drafts for this request."""
+    types = [kind for kind in command.speculation.types if kind in ("ngram", "draft-simple")]
+    if not types or command.speculation.draft_tokens < 1:
+        return Engagement(engaged=False, reason="Speculation is switched off.")
+    return Engagement(engaged=True, drafter=types[0], draft_tokens=command.speculation.draft_tokens)
+
+
+def chunks_of(command: Generate, answer: Answer, n_prompt: int) -> list[Chunk]:
+    """Return the answer as steps: the first token comes from prefill, then one step a target pass."""
+    engagement = engagement_of(command)
+    limit = engagement.draft_tokens
+    pieces = tokens_of(answer.text)[: command.max_tokens]
+    kept = itertools.cycle(answer.accepted or (0,))
+    chunks: list[Chunk] = []
+    t_s, n_ctx = 0.02 + 0.0005 * n_prompt, n_prompt
+    while pieces:
+        if not chunks or not limit:
+            step = Step(t_s, 1, limit, 0, 0, 0, 0.0, 0.02 if chunks else 0.0, n_ctx, "")
+        else:
+            n_kept = min(next(kept), limit, len(pieces) - 1)
+            judged = min(n_kept + 1, limit)
+            draft_s, verify_s = 0.0004 * limit, 0.02 + 0.001 * limit
+            step = Step(t_s, n_kept + 1, limit, limit, judged, n_kept, draft_s, verify_s, n_ctx, engagement.drafter)
+        said, pieces = pieces[: step.emitted], pieces[step.emitted :]
+        drafted = (True,) * step.accepted + (False,) * (step.emitted - step.accepted)
+        chunks.append(Chunk(command.id, "".join(said), tuple(map(token_id, said)), drafted, step))
+        t_s += (0.0004 * limit + 0.02 + 0.001 * limit) if limit else 0.02
+        n_ctx += step.emitted
+    return chunks
+
+
+def model_info(path: str) -> ModelInfo:
+    """Return the facts of a scripted model, named after its file."""
+    return ModelInfo(
+        path=path,
+        name=Path(path).stem,
+        n_bytes=100_000_000,
+        architecture="llama",
+        quantisation="Q4_1",
+        n_params=135_000_000,
+        n_ctx_train=8192,
+        n_vocab=32000,
+        n_layers=30,
+        has_chat_template=True,
+    )
