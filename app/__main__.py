@@ -1,0 +1,120 @@
+"""Start the window, one of our processes, or a command.
+
+Nothing heavy is imported before it is known which: the window paints first, and a child process of ours loads no more
+than it needs. Exit codes: 0 done, 1 failed (one line and a hint on stderr), 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from app.errors import SlipstreamError, UsageError
+
+PROCESSES = {
+    "worker": "app.engine.worker",
+    "probe": "app.engine.devices",
+    "template": "app.engine.template",
+}
+"""Roles of our own child processes; they set up their own streams and logging."""
+
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+logger = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what the arguments say; return the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in PROCESSES:
+        return int(import_module(PROCESSES[arguments[0]]).main() or DONE)
+    if not arguments:
+        return main_window()
+    _speak_utf8()
+    _log_to("commands.log")
+    return _guarded(lambda: int(import_module("app.cli.program").run(arguments)))
+
+
+def main_window() -> int:
+    """Open the window; return the exit code."""
+    _speak_utf8()
+    _log_to("slipstream.log")
+    return _guarded(lambda: int(import_module("app.ui.app").main() or DONE))
+
+
+def _guarded(run: Callable[[], int]) -> int:
+    """Turn what a person can do something about into one line and a hint, and the rest into one line and a log."""
+    try:
+        return run()
+    except SlipstreamError as fault:
+        logger.info("%s: %s", fault.code, fault.message, exc_info=True)
+        _say(f"error: {fault.message}", fault.hint)
+        return WRONG_USAGE if isinstance(fault, UsageError) else FAILED
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as fault:
+        logger.exception("unexpected")
+        _say(
+            f"internal error: {type(fault).__name__}: {fault}", f"Please report it; the details are in {_log_place()}."
+        )
+        return FAILED
+
+
+def _say(line: str, hint: str) -> None:
+    """Write one line and a hint to stderr, if there is one (a window program on Windows has none)."""
+    if sys.stderr is None:
+        return
+    lines = [line, f"hint: {hint}"] if hint else [line]
+    sys.stderr.write("".join(" ".join(text.split()) + "\n" for text in lines))
+
+
+def _let_go_of_stdout() -> None:
+    """Give the interpreter something that it can flush at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def _speak_utf8() -> None:
+    """Read and write UTF-8 whatever the console's code page is; never fail over a character."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _log_to(name: str) -> None:
+    """Send the log to a rotating file, and nothing of it to the terminal."""
+    from logging.handlers import RotatingFileHandler
+
+    from app.paths import log_dir
+
+    logging.raiseExceptions = (
+        False  # two processes may rotate one file; a lost line is no reason to write on a terminal
+    )
+    handler: logging.Handler
+    try:
+        handler = RotatingFileHandler(log_dir() / name, maxBytes=1_000_000, backupCount=3, encoding="utf-8", delay=True)
+    except OSError:
+        handler = logging.NullHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+
+
+def _log_place() -> str:
+    from app.paths import log_dir
+
+    try:
+        return str(log_dir())
+    except OSError:
+        return "no file: the log folder cannot be written"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

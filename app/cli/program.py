@@ -1,0 +1,64 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from app import __version__
+from app.cli.bench import BenchOptions, bench
+from app.cli.command import command
+from app.cli.infer import InferOptions, infer
+from app.cli.listing import ListOptions, list_models
+from app.cli.selftest import SelftestOptions, selftest
+
+HELP = "Chat with GGUF models on this machine, sped up by speculation that is measured. Without a command: the window."
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command; return its exit code.
+
+    Raises:
+        SlipstreamError: it failed; the caller says so.
+        BrokenPipeError: nobody reads the output any more.
+    """
+    name = "slipstream" if Path(sys.argv[0]).stem == "slipstream" else "python -m app"
+    try:
+        get_command(_program()).main(args=list(argv), prog_name=name)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def _program() -> typer.Typer:
+    program = typer.Typer(
+        help=HELP,
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    program.callback()(_top)
+    program.command("infer")(command(InferOptions, infer))
+    program.command("bench")(command(BenchOptions, bench))
+    program.command("selftest")(command(SelftestOptions, selftest))
+    program.command("list")(command(ListOptions, list_models))
+    return program
+
+
+def _top(
+    _version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda asked: _show(asked))
+    ] = False,
+) -> None: ...
+
+
+def _show(asked: bool) -> None:
+    if asked:
+        typer.echo(f"slipstream {__version__}")
+        raise typer.Exit
