@@ -1,0 +1,109 @@
+"""The native library is the one our structs describe, its devices are listed, and a probe that dies says so."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.engine import devices
+from app.engine.probe import Runtime, probe
+from app.errors import EngineDiedError, EngineError, LoadError
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+@pytest.fixture(scope="module")
+def runtime() -> Runtime:
+    return probe()
+
+
+def test_the_probe_names_the_runtime_that_we_are_made_for(runtime):
+    assert runtime.llama_cpp_python == devices.PINNED.llama_cpp_python
+    assert runtime.commit.startswith(devices.PINNED.commit) or runtime.commit == "unknown"
+    assert runtime.features.startswith("CPU")
+    assert any(Path(runtime.folder).iterdir())
+
+
+def test_the_probe_lists_the_cpu(runtime):
+    cpu = next(device for device in runtime.devices if device.kind == "cpu")
+    assert (cpu.name, cpu.backend) == ("CPU", "CPU")
+    assert cpu.description
+    assert cpu.memory_total_bytes == psutil.virtual_memory().total
+    assert 0 < cpu.memory_free_bytes <= cpu.memory_total_bytes
+
+
+def test_the_same_answer_without_a_process(runtime):
+    found = devices.check_runtime()
+    assert [device.name for device in found.devices] == [device.name for device in runtime.devices]
+    assert (found.commit, found.features) == (runtime.commit, runtime.features)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        ("import os; os.abort()", EngineDiedError, "stopped itself after an internal check failed|gave up|crashed"),
+        ("import os; os._exit(3)", EngineDiedError, "exit status 3"),
+        ("print('{}')", EngineDiedError, "it left"),
+        ("print('not an answer')", EngineDiedError, "it left"),
+        ("raise ValueError('driver of 1998')", EngineDiedError, "Its last words: ValueError: driver of 1998"),
+        (
+            """print('{"error": {"code": "load", "message": "wrong library", "hint": "reinstall"}}')""",
+            LoadError,
+            "wrong library",
+        ),
+    ],
+)
+def test_a_probe_that_fails_says_why(code, kind, words):
+    with pytest.raises(kind, match=words) as caught:
+        probe(python(code))
+    assert caught.value.hint
+
+
+def test_a_probe_that_hangs_is_ended():
+    with pytest.raises(EngineError, match=r"longer than 0\.5 seconds"):
+        probe(python("import time; time.sleep(60)"), timeout_s=0.5)
+
+
+def test_a_probe_that_cannot_start_says_so(tmp_path):
+    with pytest.raises(EngineError, match="could not be started"):
+        probe([str(tmp_path / "no-such-program")])
+
+
+def test_what_native_code_prints_does_not_disturb_the_answer():
+    code = (
+        "import os, sys\n"
+        "def greet(event, args):\n"
+        "    if event == 'ctypes.dlopen' and ('llama' in str(args[0]) or 'ggml' in str(args[0])):\n"
+        "        os.write(1, b'a library says hello'); os.write(2, b'greeted')\n"
+        "sys.addaudithook(greet)\n"
+        "from app.engine.devices import main; main()"
+    )
+    assert probe(python(code)).devices
+
+
+def test_a_runtime_that_is_not_there_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    with pytest.raises(LoadError, match="cannot be loaded") as caught:
+        probe()
+    assert str(tmp_path) in caught.value.message
+    assert "pip install" in caught.value.hint
+
+
+@pytest.mark.linux
+def test_a_runtime_of_another_version_is_refused(tmp_path, monkeypatch, runtime):
+    # GIVEN the installed libraries with another version written into them
+    for file in Path(runtime.folder).iterdir():
+        shutil.copy(file, tmp_path)
+    for file in tmp_path.glob("libggml-base.so*"):
+        file.write_bytes(file.read_bytes().replace(b"\0" + runtime.ggml.encode() + b"\0", b"\x000.99.9\0"))
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    # THEN it is not touched any further
+    with pytest.raises(LoadError, match=r"ggml 0\.99\.9 instead of 0\.25\.3") as caught:
+        probe()
+    assert str(tmp_path) in caught.value.message
