@@ -52,10 +52,10 @@ def resource(*parts: str) -> Path:
     """Path of a file that ships with the program.
 
     Raises:
-        FileNotFoundError: no resources folder lies beside the package.
+        FileNotFoundError: no resources folder lies inside the package or beside it.
     """
     here = Path(__file__).resolve().parent
-    for root in (here.parent / "resources", here / "resources"):
+    for root in (here / "resources", here.parent / "resources"):  # installed, from source
         if root.is_dir():
             return root.joinpath(*parts)
     raise FileNotFoundError(here.parent / "resources")
