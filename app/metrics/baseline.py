@@ -150,12 +150,13 @@ def _summarise(group: Sequence[Run], kind: Literal["recorded", "live"], prompt_s
     band, conditions = median_interval([s.decode_tps for s in samples]), group[0].conditions
     if band is None or conditions is None:
         raise ValueError("a baseline is made of usable runs")
+    recorded = kind == "recorded"
     return Baseline(
-        id=uuid.uuid4().hex[:12],
+        id=uuid.uuid4().hex[:12] if recorded else kind,
         name=name,
         kind=kind,
         prompt_set=prompt_set,
-        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds") if recorded else group[-1].requested_at,
         app_version=__version__,
         decode_tps=band,
         n_runs=len(samples),

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from app.errors import ExportError, UsageError
+from app.metrics.baseline import MIN_RUNS, BaselineStore, differences, fingerprint, record
+from app.protocol import Sampling
+from tests.metrics.sessions import NGRAM, plain_steps, run_of, session
+
+
+@pytest.fixture
+def runs(tmp_path):
+    log = session(tmp_path)
+    for i in range(8):
+        log.add(run_of(plain_steps(40, 50.0 + i), label=f"p{i}"))
+    return log.runs
+
+
+def changed(run, **conditions):
+    return msgspec.structs.replace(run, conditions=msgspec.structs.replace(run.conditions, **conditions))
+
+
+def test_baseline_is_the_median_with_the_conditions(runs):
+    (baseline,) = record(runs, prompt_set="eight")
+
+    assert baseline.decode_tps.median == pytest.approx(53.5)
+    assert (baseline.decode_tps.low, baseline.decode_tps.high) == (pytest.approx(50.0), pytest.approx(57.0))
+    assert (baseline.n_runs, baseline.prompt_set, baseline.name, baseline.kind) == (8, "eight", "eight", "recorded")
+    assert (baseline.target_file, baseline.quantisation, baseline.device) == ("target.gguf", "Q4_1", "CPU")
+    assert (baseline.n_threads, baseline.context_bucket, baseline.sampled) == (2, 1024, False)
+    assert [sample.run_id for sample in baseline.samples] == [run.id for run in runs]
+
+
+def test_fed_drafter_is_no_baseline(tmp_path, runs):
+    log = session(tmp_path)
+    log.add(run_of(plain_steps(40, 50.0), speculation=NGRAM))
+
+    with pytest.raises(UsageError, match="drafter loaded or fed"):
+        record((*runs, *log.runs), prompt_set="x")
+
+
+def test_loaded_draft_model_is_no_baseline(tmp_path):
+    draft = tmp_path / "draft.gguf"
+    draft.write_bytes(b"GGUF")
+    log = session(tmp_path, draft)
+    for _ in range(8):
+        log.add(run_of(plain_steps(40, 50.0)))
+
+    with pytest.raises(UsageError, match="drafter loaded or fed") as caught:
+        record(log.runs, prompt_set="x")
+    assert "Load the target alone" in caught.value.hint
+
+
+def test_too_few_complete_answers_are_no_baseline(runs):
+    cancelled = [msgspec.structs.replace(run, stop_reason="cancelled") for run in runs[: 9 - MIN_RUNS]]
+
+    with pytest.raises(UsageError, match=f"needs {MIN_RUNS} complete answers.*there are 5"):
+        record((*cancelled, *runs[9 - MIN_RUNS :]), prompt_set="x")
+
+
+def test_unlike_conditions_are_not_averaged(runs):
+    with pytest.raises(UsageError, match="2 threads, not with 4|4 threads, not with 2"):
+        record((*runs, changed(runs[0], n_threads=4)), prompt_set="x")
+
+
+def test_context_buckets_are_baselines_of_their_own(runs):
+    longer = [changed(run, context_bucket=4096) for run in runs[:6]]
+
+    assert [b.context_bucket for b in record((*longer, *runs), prompt_set="x")] == [1024, 4096]
+    assert [b.context_bucket for b in record((*longer[:3], *runs), prompt_set="x")] == [1024]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"target_fingerprint": "other"}, "another target file"),
+        ({"quantisation": "Q8_0"}, "quantisation is Q4_1, not Q8_0"),
+        ({"device": "GPU"}, "ran on CPU, not on GPU"),
+        ({"n_threads": 8}, "with 2 threads, not with 8"),
+        ({"llama_cpp_commit": "fff"}, "llama.cpp abc1234, not on fff"),
+        ({"sampled": True}, "sampled, the other greedy"),
+        ({"context_bucket": 8192}, "within 1,024 tokens of context, not within 8,192"),
+    ],
+)
+def test_refusal_says_why(runs, change, reason):
+    (baseline,) = record(runs, prompt_set="x")
+    now = changed(runs[0], **change).conditions
+
+    (said,) = differences(baseline, now)
+    assert reason in said
+    assert differences(baseline, runs[0].conditions) == []
+
+
+def test_unreadable_target_is_like_nothing(tmp_path, runs):
+    assert fingerprint(tmp_path / "gone.gguf") == ""
+    unknown = changed(runs[0], target_fingerprint="").conditions
+    assert differences(unknown, unknown)
+
+
+def test_fingerprint_follows_content_and_not_the_name(tmp_path):
+    first, copy, other = tmp_path / "a", tmp_path / "b", tmp_path / "c"
+    data = bytearray(3 * 1024 * 1024)
+    first.write_bytes(data)
+    copy.write_bytes(data)
+    data[-1] = 1
+    other.write_bytes(data)
+
+    assert fingerprint(first) == fingerprint(copy) != fingerprint(other)
+
+
+def test_store_keeps_finds_renames_and_forgets(tmp_path, runs):
+    store = BaselineStore(tmp_path / "kept")
+    assert store.all() == []
+    (old,) = record(runs[:6], prompt_set="x")
+    (new,) = record(runs, prompt_set="y")
+    new = msgspec.structs.replace(new, recorded_at="2999-01-01T00:00:00+00:00")
+    store.save(old)
+    store.save(new)
+
+    assert BaselineStore(tmp_path / "kept").all() == [new, old]
+    assert store.find(runs[0].conditions) == new
+    assert store.find(changed(runs[0], n_threads=3).conditions) is None
+    assert store.refusals(changed(runs[0], n_threads=3).conditions) == [
+        "y: it ran with 2 threads, not with 3",
+        "x: it ran with 2 threads, not with 3",
+    ]
+    assert store.rename(old, "quiet evening").name == "quiet evening"
+    store.delete(new)
+    store.delete(new)
+    assert [b.name for b in store.all()] == ["quiet evening"]
+
+
+def test_greedy_and_sampled_baselines_do_not_mix(tmp_path, runs):
+    store = BaselineStore(tmp_path / "kept")
+    (greedy,) = record(runs, prompt_set="x")
+    store.save(greedy)
+    log = session(tmp_path)
+    sampled = log.add(run_of(plain_steps(40, 50.0), sampling=Sampling(seed=1)))
+
+    assert store.find(sampled.conditions) is None
+
+
+def test_broken_file_is_left_alone_and_skipped(tmp_path, runs):
+    store = BaselineStore(tmp_path / "kept")
+    (baseline,) = record(runs, prompt_set="x")
+    store.save(baseline)
+    broken = tmp_path / "kept" / "broken.json"
+    broken.write_bytes(b'{"half":')
+
+    assert store.all() == [baseline]
+    assert broken.read_bytes() == b'{"half":'
+
+
+def test_folder_that_cannot_be_made_is_an_error_in_words(tmp_path, runs):
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("not a folder")
+    (baseline,) = record(runs, prompt_set="x")
+
+    with pytest.raises(ExportError, match="Cannot write"):
+        BaselineStore(in_the_way / "kept").save(baseline)

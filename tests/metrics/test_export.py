@@ -1,0 +1,311 @@
+"""The export, and the promise that every figure in it recomputes from its own steps and times."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections import Counter
+
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.errors import DecodeError, EngineDiedError, ExportError
+from app.metrics.baseline import BaselineStore, record
+from app.metrics.export import export_session, metrics_json, read_json, write_json, write_runs_csv, write_steps_csv
+from app.metrics.recorder import RunRecorder, SessionLog
+from app.metrics.stats import median_interval
+from app.metrics.verdict import t_bound
+from app.paths import resource
+from app.protocol import Chunk, Done, Engagement, Sampling, Speculation, Started, Step
+from tests.metrics.sessions import HELLO, NGRAM, loaded, plain_steps, run_of, session
+
+SCHEMA = json.loads(resource("metrics.schema.json").read_text(encoding="utf-8"))
+
+
+def validate(document, kind="metrics"):
+    chosen = {"$schema": SCHEMA["$schema"], "$defs": SCHEMA["$defs"], "$ref": f"#/$defs/{kind}"}
+    jsonschema.Draft202012Validator(chosen).validate(document)
+
+
+# --- recomputing, by someone who has the JSON file and its definitions alone -------------------------------
+
+
+def ratio(numerator, denominator):
+    return numerator / denominator if denominator else None
+
+
+def recomputed(run):
+    steps = run["steps"]
+    total = {name: sum(step[name] for step in steps) for name in ("emitted", "proposed", "judged", "accepted")}
+    times = [step["t_s"] for step in steps]
+    after_first = total["emitted"] - steps[0]["emitted"] if steps else 0
+    span_s = times[-1] - times[0] if steps else 0
+    longest = max((step["judged"] for step in steps), default=0)
+    judged_at = [sum(step["judged"] >= i for step in steps) for i in range(1, longest + 1)]
+    kept_at = [sum(step["accepted"] >= i for step in steps) for i in range(1, longest + 1)]
+    evaluated = run["prompt_tokens"] - run["cached_tokens"]
+    prefilled = bool(steps) and run["prefill_s"] is not None
+    return {
+        "tokens": total["emitted"],
+        "proposed": total["proposed"],
+        "judged": total["judged"],
+        "accepted": total["accepted"],
+        "acceptance": ratio(total["accepted"], total["proposed"]),
+        "alpha": ratio(total["accepted"], total["judged"]),
+        "alpha_by_position": [k / j for k, j in zip(kept_at, judged_at, strict=True)],
+        "tokens_per_step": ratio(total["emitted"], len(steps)),
+        "ttft_s": times[0] if steps else None,
+        "answer_s": times[-1] if steps else None,
+        "decode_tps": ratio(after_first, span_s),
+        "prefill_tps": ratio(evaluated, run["prefill_s"]) if prefilled and evaluated else None,
+    }
+
+
+def check_recomputes(document):
+    for run in document["runs"]:
+        assert {name: run[name] for name in recomputed(run)} == recomputed(run)
+    speeds = {run["id"]: run["decode_tps"] for run in document["runs"]}
+    baseline = document["baseline"]
+    if baseline:
+        speeds |= {sample["run_id"]: sample["decode_tps"] for sample in baseline["samples"]}
+        band = median_interval([sample["decode_tps"] for sample in baseline["samples"]])
+        assert baseline["decode_tps"] == msgspec.to_builtins(band)
+        assert baseline["n_runs"] == len(baseline["samples"])
+    for comparison in document["comparisons"]:
+        check_comparison(comparison, speeds, document["runs"])
+
+
+def check_comparison(comparison, speeds, runs):
+    ratios = [math.log(speeds[fast] / speeds[plain]) for fast, plain in comparison["pairs"]]
+    assert comparison["n_pairs"] == len(ratios)
+    if len(ratios) < 6:
+        assert (comparison["speedup"], comparison["verdict"]) == (None, "cannot tell")
+    else:
+        n, mean = len(ratios), math.fsum(ratios) / len(ratios)
+        half = t_bound(n) * math.sqrt(math.fsum((r - mean) ** 2 for r in ratios) / (n - 1)) / math.sqrt(n)
+        low, high = math.exp(mean - half), math.exp(mean + half)
+        assert comparison["speedup"] == {"median": math.exp(mean), "low": low, "high": high}
+        assert comparison["verdict"] == ("pays" if low > 1 else "costs" if high < 1 else "cannot tell")
+    used = [identity for pair in comparison["pairs"] for identity in pair]
+    assert max(Counter(used).values(), default=1) == 1
+    for run in runs:
+        if run["id"] in {fast for fast, _ in comparison["pairs"]}:
+            assert (run["speedup"], run["verdict"]) == (comparison["speedup"], comparison["verdict"])
+
+
+@st.composite
+def steps_of_a_run(draw):
+    steps, t_s, n_ctx = [], draw(st.floats(0.001, 2.0)), draw(st.integers(1, 3000))
+    for i in range(draw(st.integers(0, 12))):
+        t_s += draw(st.floats(0.0, 0.5))
+        proposed = draw(st.integers(0, 31)) if i else 0
+        judged = draw(st.integers(0, proposed))
+        accepted = draw(st.integers(max(0, judged - 1), judged))
+        n_ctx += accepted + 1
+        steps.append(Step(t_s, accepted + 1, proposed, proposed, judged, accepted, 0.001, 0.01, n_ctx, "ngram"))
+    return steps
+
+
+@st.composite
+def runs(draw):
+    speculation = draw(st.sampled_from([Speculation(), NGRAM, Speculation(types=("ngram",), draft_tokens=31)]))
+    engaged = speculation.types != () and draw(st.booleans())
+    recorder = RunRecorder(
+        label=draw(st.sampled_from(["", "a", 'b, "c"\n', "ü=1+1"])),
+        speculation=speculation,
+        sampling=Sampling(seed=draw(st.integers(0, 2**32 - 1)), temperature=draw(st.sampled_from([0.0, 0.8]))),
+    )
+    ending = draw(st.sampled_from(["done", "done", "done", "cancel", "failed", "died", "before start"]))
+    if ending == "before start":
+        return recorder.finish(DecodeError("out of memory"))
+    prompt_tokens = draw(st.integers(1, 3000))
+    cached = draw(st.integers(0, prompt_tokens - 1))
+    recorder.on_event(Started(1, prompt_tokens, cached, Engagement(engaged, "ngram", 4, "" if engaged else "No.")))
+    for step in draw(steps_of_a_run()):
+        recorder.on_event(Chunk(1, "x", tuple(range(step.emitted)), (False,) * step.emitted, step))
+    if ending == "done":
+        stop = draw(st.sampled_from(["eos", "stop", "length", "cancelled"]))
+        prefill_s = draw(st.just(0.0) | st.floats(1e-6, 2.0))
+        recorder.on_event(Done(1, stop, "", prefill_s, draw(st.floats(0.0, 2.0))))
+    faults = {"failed": DecodeError("no"), "died": EngineDiedError("killed")}
+    return recorder.finish(faults.get(ending))
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(made=st.lists(runs(), max_size=10))
+def test_every_figure_recomputes_from_the_exported_file_alone(tmp_path, made):
+    log = session(tmp_path)
+    for run in made:
+        log.add(run)
+    path = tmp_path / "metrics.json"
+    write_json(log.to_metrics(), path)
+    document = json.loads(path.read_bytes())
+
+    validate(document)
+    check_recomputes(document)
+    assert read_json(path) == log.to_metrics()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(speeds=st.lists(st.floats(30.0, 90.0), min_size=20, max_size=40))
+def test_verdicts_and_baseline_recompute_too(tmp_path, speeds):
+    log = session(tmp_path)
+    half = len(speeds) // 2
+    for tps in speeds[:half]:
+        log.add(run_of(plain_steps(40, tps)))
+    (log.baseline,) = record(log.runs, prompt_set="test")
+    for tps in speeds[half:]:
+        log.add(run_of(plain_steps(40, tps * 1.1), speculation=NGRAM))
+    document = json.loads(b"".join(metrics_json(log.to_metrics())))
+
+    validate(document)
+    check_recomputes(document)
+    assert document["comparisons"][0]["n_pairs"] == half
+
+
+# --- forms --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(tmp_path):
+    found = session(tmp_path)
+    for i in range(7):
+        found.add(run_of(plain_steps(40, 50.0 + i), label=f"prompt {i}"))
+        found.add(run_of(plain_steps(40, 80.0 + i), speculation=NGRAM, label=f"prompt {i}"))
+    (found.baseline,) = record((run for run in found.runs if run.spec_type == "none"), prompt_set="seven")
+    return found
+
+
+def test_export_writes_every_form(log, tmp_path):
+    out = tmp_path / "new" / "folder"
+    paths = export_session(log.to_metrics(), out)
+
+    assert sorted(p.name for p in out.iterdir()) == ["metrics.csv", "metrics.json", "report.md", "steps.csv"]
+    assert set(paths) == set(out.iterdir())
+
+
+def test_json_is_one_line_a_step(log, tmp_path):
+    write_json(log.to_metrics(), tmp_path / "metrics.json")
+    lines = (tmp_path / "metrics.json").read_text(encoding="utf-8").splitlines()
+
+    assert sum(line.startswith('{"t_s"') for line in lines) == sum(len(run.steps) for run in log.runs)
+    assert lines[0] == '{"schema":"slipstream.metrics/1",'
+    document = json.loads("\n".join(lines))
+    validate(document)
+    jsonschema.Draft202012Validator(SCHEMA).validate(document)  # whichever of the shapes it is
+
+
+def test_file_names_only_and_no_folders(log, tmp_path):
+    text = b"".join(metrics_json(log.to_metrics())).decode()
+
+    assert "target.gguf" in text
+    assert str(tmp_path) not in text
+
+
+def test_csv_of_runs_and_steps(log, tmp_path):
+    write_runs_csv(log.to_metrics().runs, tmp_path / "metrics.csv")
+    write_steps_csv(log.runs, tmp_path / "steps.csv")
+    with (tmp_path / "metrics.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (tmp_path / "steps.csv").open(encoding="utf-8", newline="") as file:
+        steps = list(csv.DictReader(file))
+
+    assert [row["id"] for row in rows] == [run.id for run in log.runs]
+    assert [float(row["decode_tps"]) for row in rows] == [run.decode_tps for run in log.runs]
+    assert (rows[1]["verdict"], rows[1]["target_file"], rows[0]["speedup_low"]) == ("pays", "target.gguf", "")
+    assert [float(step["t_s"]) for step in steps] == [step.t_s for run in log.runs for step in run.steps]
+    assert steps[41]["run"] == log.runs[1].id
+    assert steps[41]["step"] == "1"
+
+
+def test_report_says_the_verdict_in_words(log, tmp_path):
+    export_session(log.to_metrics(), tmp_path)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+
+    assert "**pays 1.5" in text
+    assert "recorded on seven" in text
+    assert text.count("| prompt 3 |") == 2
+
+
+def test_reading_back_gives_the_same(log, tmp_path):
+    metrics = log.to_metrics()
+    write_json(metrics, tmp_path / "metrics.json")
+
+    assert read_json(tmp_path / "metrics.json") == metrics
+
+
+def test_fields_of_later_versions_are_no_hindrance(log, tmp_path):
+    document = json.loads(b"".join(metrics_json(log.to_metrics())))
+    document["weather"] = "rain"
+    document["runs"][0]["mood"] = 1
+    path = tmp_path / "metrics.json"
+    path.write_text(json.dumps(document))
+
+    assert read_json(path) == log.to_metrics()
+    validate(document)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"{", "not an export"), (b"\xff", "not an export"), (b'{"schema": 3}', "not an export"), (None, "Cannot read")],
+)
+def test_reading_something_else_is_an_error_in_words(tmp_path, content, words):
+    path = tmp_path / "metrics.json"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(ExportError, match=words):
+        read_json(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (lambda d: d["runs"][0].pop("decode_tps"), "decode_tps"),
+        (lambda d: d["runs"][0].update(stop_reason="tired"), "tired"),
+        (lambda d: d["runs"][0]["steps"][3].update(emitted=-1), "-1"),
+        (lambda d: d.update(schema="slipstream.metrics/2"), "slipstream.metrics/1"),
+        (lambda d: d["runs"][0].update(requested_at="yesterday"), "yesterday"),
+        (lambda d: d["baseline"].pop("n_threads"), "baseline"),
+    ],
+)
+def test_schema_sees_what_is_wrong(log, change, where):
+    document = json.loads(b"".join(metrics_json(log.to_metrics())))
+    change(document)
+
+    with pytest.raises(jsonschema.ValidationError, match=where):
+        validate(document)
+
+
+def test_other_schema_is_refused(log, tmp_path):
+    write_json(msgspec.structs.replace(log.to_metrics(), schema="slipstream.metrics/2"), tmp_path / "m.json")
+
+    with pytest.raises(ExportError, match=r"schema slipstream\.metrics/2"):
+        read_json(tmp_path / "m.json")
+
+
+def test_failed_write_leaves_the_old_file_and_nothing_else(log, tmp_path):
+    path = tmp_path / "steps.csv"
+    path.write_text("old")
+
+    def runs_that_break():
+        yield log.runs[0]
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ExportError, match="No space left"):
+        write_steps_csv(runs_that_break(), path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.glob("*steps.csv*")] == ["steps.csv"]
+
+
+def test_figures_of_an_unused_session_are_valid(tmp_path):
+    log = SessionLog(BaselineStore(tmp_path / "b"))
+    log.set_loaded(HELLO, loaded(tmp_path / "gone.gguf"))
+    document = json.loads(b"".join(metrics_json(log.to_metrics())))
+
+    validate(document)
+    assert document["runs"] == []

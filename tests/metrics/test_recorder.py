@@ -1,0 +1,266 @@
+from __future__ import annotations
+
+import pytest
+
+from app.errors import DecodeError, EngineDiedError
+from app.metrics.baseline import BaselineStore, record
+from app.metrics.recorder import RunRecorder, SessionLog, spec_name
+from app.protocol import (
+    Done,
+    Engagement,
+    ErrorInfo,
+    Failed,
+    Prefill,
+    Sampling,
+    Speculation,
+    Started,
+    Step,
+)
+from tests.metrics.sessions import GREEDY, HELLO, NGRAM, OFF, events, loaded, plain_steps, run_of, session
+
+SPECULATIVE = [
+    Step(0.2, 1, 0, 0, 0, 0, 0.0, 0.0, 20, ""),
+    Step(0.3, 5, 4, 4, 4, 4, 0.001, 0.09, 25, "ngram"),
+    Step(0.5, 2, 4, 3, 2, 1, 0.001, 0.19, 27, "ngram"),
+]
+
+
+def recorder(**changes):
+    return RunRecorder(**{"label": "a", "speculation": NGRAM, "sampling": GREEDY, **changes})
+
+
+def test_run_holds_what_the_engine_said():
+    run = run_of(SPECULATIVE, speculation=NGRAM, label="code", reason="")
+
+    assert (run.prompt, run.spec_type, run.draft_tokens, run.temperature, run.seed) == ("code", "ngram", 4, 0.0, 7)
+    assert (run.prompt_tokens, run.cached_tokens, run.tokens) == (20, 5, 8)
+    assert (run.ttft_s, run.answer_s, run.prefill_s, run.draft_prefill_s) == (0.2, 0.5, 0.09, 0.0)
+    assert run.prefill_tps == pytest.approx(15 / 0.09)
+    assert run.decode_tps == pytest.approx(7 / 0.3)
+    assert (run.proposed, run.judged, run.accepted) == (7, 6, 5)
+    assert run.acceptance == pytest.approx(5 / 7)
+    assert run.stop_reason == "length"
+    assert run.engaged
+    assert run.not_engaged == ""
+    assert run.steps == tuple(SPECULATIVE)
+    assert run.requested_at.endswith("+00:00")
+
+
+def test_chunks_are_not_tokens():
+    assert run_of(SPECULATIVE, speculation=NGRAM).tokens == 8
+    assert len(run_of(SPECULATIVE, speculation=NGRAM).steps) == 3
+
+
+def test_speculation_that_did_not_engage_says_why():
+    one = recorder()
+    for event in events(plain_steps(3, 10.0), engaged=False, reason="The prompt is too short."):
+        one.on_event(event)
+    run = one.finish()
+
+    assert run.spec_type == "ngram"
+    assert not run.engaged
+    assert run.not_engaged == "The prompt is too short."
+
+
+def test_speculation_off_is_no_reason_to_explain():
+    run = run_of(plain_steps(3, 10.0))
+
+    assert (run.spec_type, run.draft_tokens, run.engaged, run.not_engaged) == ("none", 0, False, "")
+
+
+@pytest.mark.parametrize(
+    ("fault", "stop", "error"),
+    [
+        (None, "cancelled", ""),
+        (DecodeError("llama_decode failed"), "failed", "llama_decode failed"),
+        (EngineDiedError("The engine was killed"), "engine_died", "The engine was killed"),
+    ],
+)
+def test_answer_without_an_end_keeps_what_came(fault, stop, error):
+    one = recorder(speculation=OFF)
+    for event in list(events(plain_steps(5, 10.0)))[:-1]:
+        one.on_event(event)
+    run = one.finish(fault)
+
+    assert (run.stop_reason, run.error, run.tokens) == (stop, error, 5)
+    assert run.prefill_s is None
+    assert run.prefill_tps is None
+
+
+def test_failed_event_is_a_failed_run():
+    one = recorder()
+    one.on_event(Failed(1, ErrorInfo("decode", "no memory")))
+    run = one.finish()
+
+    assert (run.stop_reason, run.error) == ("failed", "no memory")
+
+
+def test_cancel_during_prefill_has_no_prefill_speed():
+    one = recorder()
+    one.on_event(Started(1, 2000, 0, Engagement(True, "ngram", 4)))
+    one.on_event(Prefill(1, 512, 2000))
+    one.on_event(Done(1, "cancelled", "", 0.8, 0.0))
+    run = one.finish()
+
+    assert (run.stop_reason, run.tokens, run.ttft_s, run.prefill_tps) == ("cancelled", 0, None, None)
+    assert run.prefill_s == 0.8
+
+
+def test_names_of_drafters():
+    assert spec_name(Speculation(types=("ngram", "draft-simple"))) == "ngram,draft-simple"
+    assert spec_name(Speculation(types=("none",))) == "none"
+    assert spec_name(Speculation()) == "none"
+
+
+# --- the session --------------------------------------------------------------------------------------
+
+
+def answers(log: SessionLog, n: int, plain_tps: float, fast_tps: float, label: str = "") -> None:
+    for i in range(n):
+        wobble = 1 + 0.004 * (i % 3 - 1)
+        log.add(run_of(plain_steps(40, plain_tps * wobble), label=label and f"{label}{i}"))
+        log.add(run_of(plain_steps(40, fast_tps), speculation=NGRAM, label=label and f"{label}{i}"))
+
+
+def test_session_judges_pairs_under_like_conditions(tmp_path):
+    log = session(tmp_path)
+    answers(log, 6, 50.0, 75.0, "p")
+    metrics = log.to_metrics()
+
+    (comparison,) = metrics.comparisons
+    assert (comparison.verdict, comparison.n_pairs, comparison.spec_type) == ("pays", 6, "ngram")
+    assert comparison.speedup.low < 1.5 < comparison.speedup.high
+    assert [run.verdict for run in metrics.runs] == [None, "pays"] * 6
+    assert metrics.runs[1].speedup == comparison.speedup
+    by_id = {run.id: run for run in metrics.runs}
+    assert all(by_id[fast].prompt == by_id[plain].prompt for fast, plain in comparison.pairs)
+
+
+def test_free_chat_is_judged_too(tmp_path):
+    log = session(tmp_path)
+    answers(log, 6, 50.0, 40.0)
+
+    assert log.comparison_of(log.runs[-1]).verdict == "costs"
+    assert log.comparison_of(log.runs[0]) is None
+
+
+@pytest.mark.parametrize("what", ["cancelled", "short", "not engaged", "died"])
+def test_unfinished_short_and_unengaged_answers_enter_no_verdict(tmp_path, what):
+    log = session(tmp_path)
+    answers(log, 6, 50.0, 75.0)
+    before = log.comparisons()
+    if what == "cancelled":
+        log.add(run_of(plain_steps(40, 1.0), speculation=NGRAM, stop="cancelled"))
+        log.add(run_of(plain_steps(40, 1.0), stop="cancelled"))
+    elif what == "short":
+        log.add(run_of(plain_steps(8, 1.0), speculation=NGRAM))
+        log.add(run_of(plain_steps(8, 1.0)))
+    elif what == "not engaged":
+        one = recorder()
+        for event in events(plain_steps(40, 1.0), engaged=False, reason="No."):
+            one.on_event(event)
+        log.add(one.finish())
+    else:
+        one = recorder()
+        for event in list(events(plain_steps(40, 1.0), engaged=True))[:-1]:
+            one.on_event(event)
+        log.add(one.finish(EngineDiedError("gone")))
+
+    assert log.comparisons() == before
+
+
+def test_other_threads_are_other_conditions(tmp_path):
+    log = session(tmp_path)
+    for _ in range(6):
+        log.add(run_of(plain_steps(40, 50.0)))
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf", n_threads=8))
+    for _ in range(6):
+        log.add(run_of(plain_steps(40, 90.0), speculation=NGRAM))
+
+    assert log.comparisons()[0].n_pairs == 0
+    assert log.comparisons()[0].verdict == "cannot tell"
+
+
+def test_lengths_and_temperatures_are_judged_apart(tmp_path):
+    log = session(tmp_path)
+    for length in (2, 4):
+        for temperature in (0.0, 0.8):
+            log.add(
+                run_of(
+                    plain_steps(40, 60.0),
+                    speculation=Speculation(types=("ngram",), draft_tokens=length),
+                    sampling=Sampling(seed=1, temperature=temperature),
+                )
+            )
+    found = [(c.draft_tokens, c.temperature) for c in log.comparisons()]
+    assert found == [(2, 0.0), (2, 0.8), (4, 0.0), (4, 0.8)]
+
+
+def test_recorded_baseline_comes_back_with_its_target_and_is_half_of_pairs(tmp_path):
+    log = session(tmp_path)
+    for i in range(6):
+        log.add(run_of(plain_steps(40, 50.0 + i % 2), label=f"p{i}"))
+    (baseline,) = record(log.runs, prompt_set="test")
+    log.baselines.save(baseline)
+
+    later = SessionLog(BaselineStore(tmp_path / "baselines"))
+    assert later.baseline is None
+    later.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
+    assert later.baseline == baseline
+    for _ in range(6):
+        later.add(run_of(plain_steps(40, 80.0), speculation=NGRAM))
+    (comparison,) = later.comparisons()
+    assert comparison.verdict == "pays"
+    assert {plain for _, plain in comparison.pairs} == {run.id for run in log.runs}
+
+
+def test_baseline_recorded_in_this_session_is_not_counted_twice(tmp_path):
+    log = session(tmp_path)
+    for i in range(6):
+        log.add(run_of(plain_steps(40, 50.0 + i % 2)))
+    (log.baseline,) = record(log.runs, prompt_set="test")
+    for _ in range(8):
+        log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM))
+
+    assert log.comparisons()[0].n_pairs == 6
+
+
+def test_another_target_drops_the_baseline(tmp_path):
+    log = session(tmp_path)
+    for _ in range(6):
+        log.add(run_of(plain_steps(40, 50.0)))
+    (log.baseline,) = record(log.runs, prompt_set="test")
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"GGUF another")
+    log.set_loaded(HELLO, loaded(other))
+
+    assert log.baseline is None
+
+
+def test_subscribers_hear_of_every_change_until_they_leave(tmp_path):
+    log, heard = session(tmp_path), []
+    leave = log.subscribe(lambda: heard.append(len(log.runs)))
+    log.add(run_of(plain_steps(20, 50.0)))
+    log.baseline = None
+    leave()
+    leave()
+    log.add(run_of(plain_steps(20, 50.0)))
+
+    assert heard == [1, 1]
+
+
+def test_live_baseline_is_of_plain_answers_in_the_same_context_bucket(tmp_path):
+    log = session(tmp_path)
+    log.add(run_of(plain_steps(40, 50.0)))
+    log.add(run_of(plain_steps(40, 52.0)))
+    log.add(run_of(plain_steps(40, 20.0, n_ctx=3000)))
+    fast = log.add(run_of(plain_steps(40, 90.0), speculation=NGRAM))
+
+    live = log.live_baseline(fast)
+    assert (live.kind, live.n_runs, live.decode_tps.median) == ("live", 2, pytest.approx(51.0))
+
+
+def test_session_without_a_model_can_be_exported():
+    metrics = SessionLog().to_metrics()
+
+    assert (metrics.target, metrics.baseline, metrics.runs) == (None, None, ())
