@@ -153,7 +153,7 @@ class EngineClient:
             for count in itertools.count(1):
                 item = await items.get()
                 if isinstance(item, Failed | _Garbled | EngineDiedError):
-                    over = True
+                    over = not isinstance(item, _Garbled)  # a garbled one need not be the last
                     raise _as_error(item)
                 over = isinstance(item, Loaded | Unloaded | Done | Tokenised | Rendered)
                 yield item
