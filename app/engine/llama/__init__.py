@@ -1,0 +1,20 @@
+"""The only door to llama.cpp: models, contexts and sampler chains, each owning its pointers.
+
+Nothing outside this package sees a pointer, except as an opaque argument.
+"""
+
+from app.engine.llama.backend import LLAMA_CPP_COMMIT, init_backend, system_info
+from app.engine.llama.chain import SamplerChain
+from app.engine.llama.context import Context, DecodeCancelledError, Row
+from app.engine.llama.model import Model
+
+__all__ = [
+    "LLAMA_CPP_COMMIT",
+    "Context",
+    "DecodeCancelledError",
+    "Model",
+    "Row",
+    "SamplerChain",
+    "init_backend",
+    "system_info",
+]

@@ -1,0 +1,72 @@
+"""llama.cpp as a whole: started once, its log caught, its build known."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import sys
+
+import llama_cpp.llama_cpp as lc
+
+LLAMA_CPP_COMMIT = "0c1e570"
+"""The llama.cpp commit that llama-cpp-python 0.3.36 vendors and that our struct layouts match."""
+
+
+_WARNING = 3  # ggml_log_level: none 0, debug 1, info 2, warn 3, error 4, continue 5
+
+_log_lines: collections.deque[str] = collections.deque(maxlen=200)
+_log_level = _WARNING
+
+
+def _on_native_log(level: int, text: bytes, _data: object) -> None:
+    global _log_level
+    if level != 5:
+        _log_level = level
+    line = text.decode("utf-8", "replace")
+    _log_lines.append(line)
+    if _log_level >= _WARNING:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+
+
+_log_callback = lc.llama_log_callback(_on_native_log)
+_ready = False
+
+
+def init_backend() -> None:
+    """Start llama.cpp once for this process; its warnings go to stderr."""
+    global _ready
+    if not _ready:
+        lc.llama_log_set(_log_callback, ctypes.c_void_p(0))
+        lc.llama_backend_init()
+        _ready = True
+
+
+def forget_log() -> None:
+    """Drop the native log lines kept so far, so that :func:`last_log` speaks of what comes."""
+    _log_lines.clear()
+
+
+def system_info() -> str:
+    """Return llama.cpp's line about the processor features it was built for."""
+    text: bytes = lc.llama_print_system_info()
+    return text.decode("utf-8", "replace").strip()
+
+
+def extra_buffers_are_safe() -> bool:
+    """Tell whether weights may be repacked for this processor.
+
+    ggml's AMX kernels end the process with a segmentation fault inside ``ggml_backend_amx_mul_mat`` on
+    virtual machines that show AMX (seen with this commit, Q4_1); the AMX buffer is one of the "extra"
+    ones, so where AMX is compiled in, they are all left out. ARM, where repacking matters, has no AMX.
+    """
+    return "AMX_INT8 = 1" not in system_info()
+
+
+def last_log(default: str) -> str:
+    """Return the most telling recent native log line."""
+    lines = [line.strip() for line in "".join(_log_lines).splitlines() if line.strip()]
+    for line in reversed(lines):
+        if "error" in line.lower() or "failed" in line.lower() or "unknown" in line.lower():
+            return line.split("error loading model: ")[-1]
+    return lines[-1] if lines else default
