@@ -1,0 +1,597 @@
+"""The host with a scripted engine: turns, loads, cancels, deaths, and the record of it all."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from app.errors import EngineDiedError, EngineError, LoadError, ModelFileError, ModelNotFoundError, PromptTooLongError
+from app.host import ChatRequest, Host, HostState, PairChoice
+from app.models.library import Library
+from app.protocol import ChatMessage, Chunk, Done, Generate, Load, Sampling, Speculation, Started, Tokenise
+from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
+
+STARTER = PairChoice("starter")
+WITH_DRAFT = PairChoice("starter", draft="starter")
+ASK = ChatRequest((ChatMessage("user", "Tell me about trains."),), label="trains")
+SLOW = Answer(pace_s=0.02)
+
+
+class Bench:
+    """A host whose engines are scripted, and what it told its subscriber."""
+
+    def __init__(self, *engines: ScriptedEngine) -> None:
+        self.engines = list(engines) or [ScriptedEngine()]
+        self.used: list[ScriptedEngine] = []
+        self.states: list[HostState] = []
+        self.host = Host(make_engine=self._next_engine, library=Library())
+        self.host.subscribe(self.states.append)
+
+    def _next_engine(self) -> ScriptedEngine:
+        self.used.append(self.engines.pop(0) if self.engines else ScriptedEngine())
+        return self.used[-1]
+
+    @property
+    def phases(self) -> list[str]:
+        return [state.phase for state in self.states]
+
+    @property
+    def stops(self) -> list[str]:
+        return [run.stop_reason for run in self.host.session.runs]
+
+    async def ask(self, request: ChatRequest = ASK) -> list:
+        return [event async for event in self.host.answer(request)]
+
+    def sent(self, kind) -> list:
+        return [command for engine in self.used for command in engine.commands if isinstance(command, kind)]
+
+
+def run(bench: Bench, body):
+    """Run ``body()`` on a loop, then close the host and check that it left no task."""
+
+    async def all_of_it():
+        try:
+            async with asyncio.timeout(20):
+                return await body()
+        finally:
+            await bench.host.close()
+            assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    return asyncio.run(all_of_it())
+
+
+def text_of(events) -> str:
+    return "".join(event.text for event in events if isinstance(event, Chunk | Done))
+
+
+async def started(stream) -> None:
+    while not isinstance(await anext(stream), Chunk):
+        pass
+
+
+# --- loading and answering ----------------------------------------------------------------------------
+
+
+def test_from_nothing_to_an_answer_and_its_record():
+    bench = Bench()
+    progress = []
+
+    async def body():
+        loaded = await bench.host.load(STARTER, progress.append)
+        assert bench.host.state == HostState("idle", loaded, STARTER)
+        return await bench.ask()
+
+    events = run(bench, body)
+    assert isinstance(events[0], Started)
+    assert text_of(events) == POEM
+    assert [p.fraction for p in progress] == [0.0, 0.5, 1.0]
+    assert bench.phases == ["starting", "idle", "loading", "idle", "answering", "idle", "stopped"]
+    assert bench.states[2].detail == "Loading starter…"
+    (record,) = bench.host.session.runs
+    assert (record.prompt, record.stop_reason, record.tokens) == ("trains", "eos", len(tokens_of(POEM)))
+    assert bench.sent(Load)[0].target.endswith(".gguf")
+
+
+def test_speculation_is_passed_on_and_its_facts_are_recorded():
+    bench = Bench()
+    request = ChatRequest(ASK.messages, speculation=Speculation(types=("ngram",), draft_tokens=4))
+
+    async def body():
+        await bench.host.load(STARTER)
+        return await bench.ask(request)
+
+    assert text_of(run(bench, body)) == POEM
+    (record,) = bench.host.session.runs
+    assert record.engaged
+    assert 0 < record.accepted < record.proposed
+
+
+def test_a_request_without_sampling_gets_a_fresh_seed_each_time_and_the_record_has_it():
+    bench = Bench()
+
+    async def body():
+        await bench.host.load(STARTER)
+        for _ in range(3):
+            await bench.ask()
+        await bench.ask(ChatRequest(prompt="x", sampling=Sampling(seed=7, temperature=0.0)))
+
+    run(bench, body)
+    seeds = [command.sampling.seed for command in bench.sent(Generate)]
+    assert len(set(seeds[:3])) == 3
+    assert seeds[3] == 7
+    assert [record.seed for record in bench.host.session.runs] == seeds
+
+
+def test_the_same_pair_again_costs_nothing_and_another_draft_asks_the_engine():
+    bench = Bench()
+
+    async def body():
+        first = await bench.host.load(STARTER)
+        assert await bench.host.load(STARTER) is first
+        assert len(bench.sent(Load)) == 1
+        second = await bench.host.load(WITH_DRAFT)
+        assert second.draft is not None
+
+    run(bench, body)
+    plain, drafted = bench.sent(Load)
+    assert (plain.target, plain.draft) == (drafted.target, None)
+    assert drafted.draft == drafted.target
+    assert len(bench.used) == 1
+
+
+def test_start_is_idempotent_and_start_at_once_twice_too():
+    bench = Bench()
+
+    async def body():
+        await asyncio.gather(bench.host.start(), bench.host.start())
+        await bench.host.start()
+
+    run(bench, body)
+    assert len(bench.used) == 1
+
+
+def test_requests_are_answered_one_at_a_time_in_their_order():
+    bench = Bench(ScriptedEngine([Answer("a b c", pace_s=0.01), Answer("d e", pace_s=0.01), Answer("f", pace_s=0.01)]))
+    log = []
+
+    async def reader(name):
+        nonlocal log
+        async for event in bench.host.answer(ASK):
+            log += [(name, type(event).__name__)]
+
+    async def body():
+        await bench.host.load(STARTER)
+        await asyncio.gather(reader(1), reader(2), reader(3))
+
+    run(bench, body)
+    assert [name for name, _ in log] == sorted(name for name, _ in log)
+    assert {name for name, _ in log} == {1, 2, 3}
+    assert bench.stops == ["eos"] * 3
+
+
+def test_tokenise_is_answered_during_an_answer():
+    bench = Bench(ScriptedEngine([SLOW]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        async with aclosing(bench.host.answer(ASK)) as stream:
+            await started(stream)
+            return await bench.host.tokenise("two words")
+
+    assert len(run(bench, body)) == 2
+    assert bench.sent(Tokenise)
+
+
+def test_without_a_model_there_is_an_error_with_a_hint():
+    bench = Bench()
+
+    async def body():
+        for ask in (bench.ask, lambda: bench.host.tokenise("x")):
+            with pytest.raises(EngineError, match="No model is loaded") as caught:
+                await ask()
+            assert caught.value.hint
+
+    run(bench, body)
+    assert bench.stops == []
+
+
+# --- cancelling ---------------------------------------------------------------------------------------
+
+
+def test_cancel_stops_the_answer_that_runs_and_lets_its_end_through():
+    bench = Bench(ScriptedEngine([SLOW, Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        stream = bench.host.answer(ASK)
+        await started(stream)
+        await bench.host.cancel()
+        assert bench.stops == ["cancelled"]
+        rest = [event async for event in stream]
+        assert rest[-1].stop_reason == "cancelled"
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "next"
+
+
+def test_cancel_with_nothing_running_does_nothing():
+    bench = Bench()
+    run(bench, bench.host.cancel)
+
+
+def test_closing_the_iterator_cancels_and_is_recorded():
+    bench = Bench(ScriptedEngine([SLOW, Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        stream = bench.host.answer(ASK)
+        await started(stream)
+        await stream.aclose()
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "next"
+    assert bench.stops == ["cancelled", "eos"]
+    assert 0 < bench.host.session.runs[0].tokens < len(tokens_of(POEM))
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.001, 0.03, 0.1])
+def test_a_reader_whose_task_is_cancelled_at_any_moment_leaves_the_host_usable(after_s):
+    bench = Bench(ScriptedEngine([SLOW, Answer("next")]), ScriptedEngine([Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        task = asyncio.create_task(bench.ask())
+        await asyncio.sleep(after_s)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) in ("next", POEM)  # cancelled before it was sent, its answer goes to the next
+    assert bench.stops[-1] == "eos"
+
+
+def test_a_queued_request_that_is_cancelled_is_never_sent():
+    bench = Bench(ScriptedEngine([SLOW, Answer("third")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        first = bench.host.answer(ASK)
+        await started(first)
+        second = asyncio.create_task(bench.ask(ChatRequest(prompt="second")))
+        third = asyncio.create_task(bench.ask(ChatRequest(prompt="third")))
+        await asyncio.sleep(0.05)
+        second.cancel()
+        await bench.host.cancel()
+        return await third
+
+    assert text_of(run(bench, body)) == "third"
+    assert [command.prompt for command in bench.sent(Generate)] == [None, "third"]
+
+
+def test_a_load_that_is_cancelled_says_so_and_goes_back():
+    bench = Bench(ScriptedEngine(load_s=0.2))
+
+    async def body():
+        before = await bench.host.load(STARTER)
+        task = asyncio.create_task(bench.host.load(WITH_DRAFT))
+        await asyncio.sleep(0.05)
+        assert bench.host.state.phase == "loading"
+        await bench.host.cancel()
+        with pytest.raises(Exception, match="cancelled"):
+            await task
+        assert bench.host.state.loaded is None
+        answer = await bench.ask()  # waits for its turn, which is after going back
+        assert bench.host.state.pair == STARTER
+        assert bench.host.state.loaded.draft is before.draft is None
+        return answer
+
+    assert text_of(run(bench, body)) == POEM
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.001, 0.05, 0.15])
+def test_a_load_whose_task_is_cancelled_at_any_moment_leaves_the_host_usable(after_s):
+    bench = Bench(ScriptedEngine(load_s=0.2))
+
+    async def body():
+        task = asyncio.create_task(bench.host.load(STARTER))
+        await asyncio.sleep(after_s)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert bench.host.state.phase in ("stopped", "idle")
+        await bench.host.load(STARTER)
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == POEM
+
+
+# --- loads that fail ----------------------------------------------------------------------------------
+
+
+class Picky(ScriptedEngine):
+    """Refuses to load a draft model."""
+
+    async def _load(self, command):
+        if command.draft is not None:
+            raise LoadError("There is no room for it.", "Choose a smaller one.")
+        async for event in super()._load(command):
+            yield event
+
+
+def test_a_load_that_fails_goes_back_to_what_was_loaded():
+    bench = Bench(Picky())
+
+    async def body():
+        await bench.host.load(STARTER)
+        with pytest.raises(LoadError, match="no room"):
+            await bench.host.load(WITH_DRAFT)
+        answer = await bench.ask()
+        assert bench.host.state.pair == STARTER
+        return answer
+
+    assert text_of(run(bench, body)) == POEM
+    details = [state.detail for state in bench.states if state.phase == "idle"]
+    assert "There is no room for it." in details
+
+
+def test_a_first_load_that_fails_leaves_a_living_engine_without_a_model():
+    bench = Bench(Picky())
+
+    async def body():
+        with pytest.raises(LoadError):
+            await bench.host.load(WITH_DRAFT)
+        assert bench.host.state == HostState("idle", None, None, "There is no room for it.")
+        await bench.host.load(STARTER)
+
+    run(bench, body)
+    assert len(bench.used) == 1
+
+
+def test_a_choice_made_while_going_back_comes_first():
+    bench = Bench(Picky(load_s=0.3))
+    other = PairChoice("starter", n_ctx=512)
+
+    async def body():
+        await bench.host.load(STARTER)
+        with pytest.raises(LoadError):
+            await bench.host.load(WITH_DRAFT)
+        await asyncio.sleep(0.05)
+        assert bench.host.state.phase == "loading"
+        loaded = await bench.host.load(other)
+        assert loaded.n_ctx == 512
+        assert bench.host.state.pair == other
+
+    run(bench, body)
+
+
+def test_names_and_files_that_are_off_never_reach_the_engine(tmp_path):
+    bench = Bench()
+    text = tmp_path / "notes.gguf"
+    text.write_text("this is not a model")
+
+    async def body():
+        loaded = await bench.host.load(STARTER)
+        for target, error in (("no such model", ModelNotFoundError), (str(text), ModelFileError)):
+            with pytest.raises(error) as caught:
+                await bench.host.load(PairChoice(target))
+            assert caught.value.hint
+        assert bench.host.state.loaded is loaded
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == POEM
+    assert len(bench.sent(Load)) == 1
+
+
+# --- faults and deaths --------------------------------------------------------------------------------
+
+
+def test_an_answer_that_fails_raises_is_recorded_and_the_next_is_fine():
+    fault = PromptTooLongError("Too long.", "Shorten it.")
+    bench = Bench(ScriptedEngine([Answer(fault=fault), Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        with pytest.raises(PromptTooLongError):
+            await bench.ask()
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "next"
+    assert bench.stops == ["failed", "eos"]
+    assert bench.host.session.runs[0].error == "Too long."
+
+
+def test_a_death_in_mid_answer_keeps_what_came_and_restart_brings_the_pair_back():
+    bench = Bench(ScriptedEngine([Answer(die_at=5)]), ScriptedEngine([Answer("again")]))
+    seen = []
+
+    async def read_on(stream):
+        nonlocal seen
+        async for event in stream:
+            seen += [event]
+
+    async def body():
+        await bench.host.load(WITH_DRAFT)
+        with pytest.raises(EngineDiedError, match="segmentation fault"):
+            await read_on(bench.host.answer(ASK))
+        assert bench.host.state.phase == "died"
+        assert bench.host.state.loaded is None
+        assert "segmentation fault" in bench.host.state.detail
+        with pytest.raises(EngineDiedError, match="segmentation fault"):
+            await bench.ask()
+        loaded = await bench.host.restart()
+        assert loaded.draft is not None
+        assert bench.host.state == HostState("idle", loaded, WITH_DRAFT)
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "again"
+    assert text_of(seen) == "".join(tokens_of(POEM)[:5])
+    assert bench.stops == ["engine_died", "eos"]
+    assert bench.host.session.runs[0].tokens == 5
+
+
+def test_a_death_fails_the_queued_requests_too():
+    bench = Bench(ScriptedEngine([Answer(die_at=2, pace_s=0.01)]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        return await asyncio.gather(bench.ask(), bench.ask(), bench.ask(), return_exceptions=True)
+
+    assert [type(result) for result in run(bench, body)] == [EngineDiedError] * 3
+
+
+def test_an_engine_that_dies_while_idle_is_noticed():
+    bench = Bench()
+
+    async def body():
+        await bench.host.load(STARTER)
+        bench.used[0].die()
+        await asyncio.sleep(0.01)
+        assert bench.host.state.phase == "died"
+        assert bench.host.state.pair == STARTER
+
+    run(bench, body)
+
+
+def test_a_load_that_kills_the_engine_does_not_come_back_with_a_restart():
+    bench = Bench(Deadly(), ScriptedEngine())
+
+    async def body():
+        await bench.host.load(STARTER)
+        with pytest.raises(EngineDiedError):
+            await bench.host.load(WITH_DRAFT)
+        assert bench.host.state.phase == "died"
+        await bench.host.restart()
+        assert bench.host.state.pair == STARTER
+
+    run(bench, body)
+
+
+class Deadly(ScriptedEngine):
+    """Dies of loading a draft model."""
+
+    async def _load(self, command):
+        if command.draft is not None:
+            self.die()
+        async for event in super()._load(command):
+            yield event
+
+
+def test_loading_after_a_death_starts_a_new_engine():
+    bench = Bench(ScriptedEngine([Answer(die_at=0)]), ScriptedEngine([Answer("again")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        with pytest.raises(EngineDiedError):
+            await bench.ask()
+        await bench.host.load(STARTER)
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "again"
+    assert len(bench.used) == 2
+
+
+def test_restart_breaks_into_an_answer_that_hangs():
+    bench = Bench(ScriptedEngine([Answer(pace_s=100)]), ScriptedEngine([Answer("again")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        hanging = asyncio.create_task(bench.ask())
+        await asyncio.sleep(0.05)
+        await bench.host.restart()
+        with pytest.raises(EngineDiedError):
+            await hanging
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "again"
+    assert bench.stops == ["engine_died", "eos"]
+
+
+def test_restart_before_anything_was_loaded_starts_an_engine():
+    bench = Bench()
+
+    async def body():
+        assert await bench.host.restart() is None
+        assert bench.host.state.phase == "idle"
+
+    run(bench, body)
+
+
+def test_an_engine_that_does_not_start_is_a_state_with_a_reason_and_may_be_tried_again():
+    fault = EngineDiedError("A library is missing.", "Install it.")
+    bench = Bench(ScriptedEngine(start_fault=fault), ScriptedEngine())
+
+    async def body():
+        with pytest.raises(EngineDiedError, match="A library is missing"):
+            await bench.host.load(STARTER)
+        assert bench.host.state.phase == "died"
+        assert bench.host.state.detail == "A library is missing."
+        await bench.host.load(STARTER)
+
+    run(bench, body)
+
+
+# --- the end and the others ---------------------------------------------------------------------------
+
+
+def test_closing_in_mid_answer_records_it_and_tells_the_reader():
+    bench = Bench(ScriptedEngine([SLOW]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        running, queued = asyncio.create_task(bench.ask()), asyncio.create_task(bench.ask())
+        await asyncio.sleep(0.1)
+        await bench.host.close()
+        await bench.host.close()
+        return await asyncio.gather(running, queued, return_exceptions=True)
+
+    assert [type(result) for result in run(bench, body)] == [EngineDiedError] * 2
+    assert bench.stops == ["cancelled"]
+    assert bench.host.state.phase == "stopped"
+    assert not bench.used[0].alive
+
+
+def test_closing_in_mid_load_ends_it():
+    bench = Bench(ScriptedEngine(load_s=10))
+
+    async def body():
+        loading = asyncio.create_task(bench.host.load(STARTER))
+        await asyncio.sleep(0.05)
+        await bench.host.close()
+        with pytest.raises(EngineDiedError):
+            await loading
+
+    run(bench, body)
+
+
+def test_a_closed_host_can_be_used_again():
+    bench = Bench(ScriptedEngine(), ScriptedEngine([Answer("again")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        await bench.host.close()
+        await bench.host.load(STARTER)
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "again"
+
+
+def test_a_subscriber_that_fails_disturbs_nobody_and_one_that_left_hears_nothing(expect_log):
+    expect_log("ERROR app.host.host: a callback failed")
+    bench = Bench()
+    heard = []
+    leave = bench.host.subscribe(heard.append)
+
+    async def body():
+        bench.host.subscribe(lambda state: 1 / 0)
+        await bench.host.start()
+        leave()
+        leave()
+        await bench.host.load(STARTER, lambda progress: 1 / 0)
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == POEM
+    assert [state.phase for state in heard] == ["starting", "idle"]
+    assert bench.phases[-1] == "stopped"
