@@ -1,0 +1,127 @@
+"""The host with the real engine: pairs, files that are no models, templates that are no templates."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+
+import pytest
+
+from app.errors import LoadError, ModelError
+from app.host import ChatRequest, Host, PairChoice
+from app.protocol import ChatMessage, Chunk, Done, Sampling, Speculation, Started
+from tests.fixtures import tiny
+
+ASK = (ChatMessage("user", "What can you see?"),)
+GREEDY = Sampling(seed=1, temperature=0.0)
+
+
+def run(body):
+    """Run ``body(host)`` with a host and the real engine."""
+
+    async def with_host():
+        host = Host()
+        try:
+            async with asyncio.timeout(60):
+                return await body(host)
+        finally:
+            await host.close()
+
+    return asyncio.run(with_host())
+
+
+async def ask(host: Host, **how) -> list:
+    request = ChatRequest(ASK, sampling=GREEDY, max_tokens=24, **how)
+    return [event async for event in host.answer(request)]
+
+
+def tokens_of(events) -> list[int]:
+    return [token for event in events if isinstance(event, Chunk) for token in event.token_ids]
+
+
+def test_a_pair_answers_alike_with_and_without_speculation(tiny_pair):
+    async def body(host):
+        await host.load(PairChoice(str(tiny_pair.target), str(tiny_pair.draft)))
+        plain = await ask(host)
+        drafted = await ask(host, speculation=Speculation(types=("draft-simple",), draft_tokens=3))
+        return plain, drafted, host.session.runs
+
+    plain, drafted, runs = run(body)
+    assert tokens_of(plain) == tokens_of(drafted)
+    assert [record.engaged for record in runs] == [False, True]
+    assert runs[1].accepted > 0
+
+
+def test_another_draft_keeps_the_target_and_what_it_remembers(tiny_pair):
+    async def body(host):
+        await host.load(PairChoice(str(tiny_pair.target)))
+        await ask(host)
+        loaded = await host.load(PairChoice(str(tiny_pair.target), str(tiny_pair.draft)))
+        return loaded, await ask(host)
+
+    loaded, events = run(body)
+    assert loaded.draft is not None
+    started = next(event for event in events if isinstance(event, Started))
+    assert started.cached_tokens > started.prompt_tokens // 2
+
+
+@pytest.mark.parametrize("kind", ["truncated", "text", "unknown", "folder", "forbidden", "missing"])
+def test_a_file_that_is_no_model_is_a_clear_error_and_what_was_loaded_answers_on(tmp_path, tiny_pair, kind):
+    path = tmp_path / "bad.gguf"
+    match kind:
+        case "truncated":
+            tiny.truncated(path, tiny_pair.target)
+        case "text":
+            tiny.text_file(path)
+        case "unknown":
+            tiny.unknown_architecture(path)
+        case "folder":
+            path.mkdir()
+        case "forbidden":
+            path.write_bytes(tiny_pair.target.read_bytes())
+            path.chmod(0)
+            if os.access(path, os.R_OK):
+                path.unlink()  # as root nothing is forbidden; a link that leads nowhere cannot be read either
+                path.symlink_to(path)
+
+    async def body(host):
+        await host.load(PairChoice(str(tiny_pair.target)))
+        with pytest.raises((ModelError, LoadError)) as caught:
+            await host.load(PairChoice(str(path)))
+        events = await ask(host)
+        return caught.value, events, host.state
+
+    error, events, state = run(body)
+    assert "bad.gguf" in error.message
+    assert error.hint
+    assert isinstance(events[-1], Done)
+    assert state.pair == PairChoice(str(tiny_pair.target))
+    assert state.loaded is not None
+
+
+@pytest.mark.parametrize(
+    ("template", "code"),
+    [
+        ("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "template_broken"),
+        ("{{ 'a' * 3000000000 }}", "template_broken"),
+        ("{% for i in range(99999) %}{{ 'abc' * 9999 }}{% endfor %}", "template_broken"),
+        ("{% if", "template_broken"),
+        (None, "template_missing"),
+    ],
+)
+def test_a_template_that_does_not_work_is_a_notice_within_three_seconds(tmp_path, template, code):
+    model = tiny.llama(tmp_path / "model.gguf", chat_template=template)
+
+    async def body(host):
+        await host.load(PairChoice(str(model)))
+        began_s = time.monotonic()
+        stream = host.answer(ChatRequest(ASK, sampling=GREEDY, max_tokens=8))
+        first = await anext(stream)
+        took_s = time.monotonic() - began_s
+        return first, took_s, [event async for event in stream]
+
+    first, took_s, rest = run(body)
+    assert took_s < 3
+    assert [notice.code for notice in first.notices] == [code]
+    assert isinstance(rest[-1], Done)

@@ -1,0 +1,40 @@
+"""A program that does with the host what the window does: load, then answer after answer, until it is ended.
+
+``python window_side.py MODEL [N]``: N answers, then a proper end; without N for ever. It says on its standard output
+how far it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from app.host import ChatRequest, Host, PairChoice
+from app.protocol import ChatMessage, Chunk, Speculation
+
+ASK = ChatRequest(
+    (ChatMessage("user", "Tell me a long story about a train that rides ahead of another one. " * 8),),
+    speculation=Speculation(types=("ngram",), draft_tokens=4),
+    max_tokens=300,
+)
+
+
+async def main(model: str, n_answers: int | None) -> None:
+    host = Host()
+    try:
+        await host.load(PairChoice(model))
+        print("loaded", flush=True)
+        while n_answers is None or n_answers > 0:
+            n_chunks = 0
+            async for event in host.answer(ASK):
+                n_chunks += isinstance(event, Chunk)
+                if n_chunks == 5 and n_answers is not None:
+                    await host.cancel()
+            print("answered", flush=True)
+            n_answers = None if n_answers is None else n_answers - 1
+    finally:
+        await host.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None))
