@@ -109,7 +109,9 @@ class Link:
             status = child.process.wait()
         self._outgoing.put(None)
         writer.join()
-        drain.join(1.0)  # a grandchild may hold the pipe for a moment longer
+        drain.join(1.0)
+        if drain.is_alive():  # a grandchild holds the pipe; to close it under a reading thread would wait for that
+            child.process.stderr = None
         child.reap(0.0)
         self._listener.on_end(status, tuple(self._log))
 
@@ -131,5 +133,6 @@ class Link:
                 if line:
                     self._log.append(line)
                     self._native_log.info("%s", line)
-        except (OSError, ValueError) as fault:  # closed from the other side of the join
+        except OSError as fault:
             logger.info("the log pipe is closed: %s", fault)
+        leash.close_quietly(pipe)

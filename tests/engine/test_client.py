@@ -55,6 +55,13 @@ async def first_chunks(stream, n: int) -> list[Chunk]:
     return chunks
 
 
+async def until_stopped() -> None:
+    """Wait until the engine process stands still."""
+    (process,) = psutil.Process().children()
+    while process.status() != psutil.STATUS_STOPPED:
+        await asyncio.sleep(0.01)
+
+
 def with_engine(body, *argv: str):
     """Run ``body(engine)`` with a started engine on a loop of its own."""
 
@@ -189,10 +196,12 @@ def test_questions_are_answered_during_an_answer():
     assert with_engine(body) == (Tokenised(2, (97, 98)), Rendered(3, "x"))
 
 
+@pytest.mark.linux
 def test_sending_never_waits_for_an_engine_that_stands_still():
     async def body(engine):
         stream = engine.send(generate(engine, "stopped"))
         await first_chunks(stream, 3)
+        await until_stopped()
         big = "x" * 1_000_000
         began_s = time.perf_counter()
         tasks = [asyncio.create_task(everything(engine.send(Tokenise(engine.next_id(), big)))) for _ in range(5)]
@@ -387,6 +396,7 @@ def test_an_engine_that_stands_still_is_ended_by_force():
         await engine.start()
         stream = engine.send(generate(engine, "stopped"))
         await first_chunks(stream, 3)
+        await until_stopped()
         (process,) = psutil.Process().children()
         began_s = time.perf_counter()
         await engine.close()
