@@ -71,12 +71,16 @@ def save_settings(settings: Settings, path: Path | None = None) -> None:
         SettingsError: the file cannot be written.
     """
     path = path or settings_path()
+    new: Path | None = None
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        new = Path(name)
         with os.fdopen(handle, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        new.replace(path)
     except OSError as fault:
+        if new is not None:
+            new.unlink(missing_ok=True)
         raise SettingsError(f"Cannot write {path}: {fault.strerror}", "Is the disk full?") from fault

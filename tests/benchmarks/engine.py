@@ -1,0 +1,176 @@
+"""Our engine against bare llama.cpp calls: plain decoding, and the first token of a second turn.
+
+Both do the same work on the same file with the same thread count, by turns in one run; the engine is the real worker
+process behind the real client. The bare loop is the least that decoding needs (``tests/fixtures/bare.py``): decode one
+token, take the highest logit.
+
+    python -m tests.benchmarks.engine [--json] [--model PATH] [--threads N] [--turns N]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.engine.client import EngineClient
+from app.engine.threads import default_threads
+from app.metrics.stats import decode_tps
+from app.models.library import Library
+from app.protocol import ChatMessage, Chunk, Generate, Load, Loaded, Render, Rendered, Sampling, Started
+from tests.benchmarks.figures import Figure, arguments, ratios, report
+from tests.fixtures import bare
+
+N_CTX = 4096
+N_BATCH = 512
+N_TOKENS = 128
+PROMPT = "The lighthouse keeper wrote in his diary every evening. On the first page it said that"
+QUESTION = "Thank you. Now tell me in two sentences what you would do first if you had to begin again tomorrow."
+GREEDY = Sampling(seed=1, temperature=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one generation of our engine gave."""
+
+    started: Started
+    token_ids: tuple[int, ...]
+    ttft_s: float
+    tps: float
+
+
+async def answer(client: EngineClient, **request: object) -> Answer:
+    """Generate greedily without speculation."""
+    command = Generate(id=client.next_id(), sampling=GREEDY, **request)
+    events = [event async for event in client.send(command)]
+    chunks = [event for event in events if isinstance(event, Chunk)]
+    started = next(event for event in events if isinstance(event, Started))
+    ids = tuple(token for chunk in chunks for token in chunk.token_ids)
+    return Answer(started, ids, chunks[0].step.t_s, decode_tps([chunk.step for chunk in chunks]) or 0.0)
+
+
+def bare_decode(model: bare.Bare, n_tokens: int) -> tuple[tuple[int, ...], float]:
+    """Decode greedily in bare calls; return the tokens and their speed after the first."""
+    prompt = model.tokenise(PROMPT)
+    model.forget(0)
+    model.decode(prompt, 0)
+    out = [highest(model)]
+    began_s = time.perf_counter()
+    for _ in range(n_tokens - 1):
+        model.step(out[-1])
+        out.append(highest(model))
+    return tuple(out), (len(out) - 1) / (time.perf_counter() - began_s)
+
+
+def highest(model: bare.Bare) -> int:
+    """Return the most likely token without copying the row."""
+    return int(model.view(-1).argmax())
+
+
+def bare_prefill_s(model: bare.Bare, known: Sequence[int], new: Sequence[int]) -> float:
+    """Return how long the evaluation of ``new`` tokens takes, up to the first token after them."""
+    model.forget(len(known))
+    began_s = time.perf_counter()
+    model.decode(new, len(known))
+    highest(model)
+    return time.perf_counter() - began_s
+
+
+async def measure_decoding(client: EngineClient, model: bare.Bare, n_turns: int) -> list[Figure]:
+    """Compare plain decode speeds."""
+    ours, theirs = [], []
+    for turn in range(n_turns + 1):
+        answered = await answer(client, prompt=PROMPT, max_tokens=N_TOKENS)
+        tokens, tps = bare_decode(model, len(answered.token_ids))
+        if tokens != answered.token_ids:
+            raise SystemExit("the two loops wrote different texts, so their speeds cannot be compared")
+        if turn > 0:  # the first is for the caches
+            ours.append(answered.tps)
+            theirs.append(tps)
+    return [
+        Figure("plain_decode_ours_to_bare", ratios(ours, theirs), "ratio", ">= 0.98"),
+        Figure("plain_decode", tuple(ours), "tok/s"),
+        Figure("plain_decode_bare", tuple(theirs), "tok/s"),
+    ]
+
+
+def first_turn(model: bare.Bare, n_tokens: int) -> str:
+    """Return a first message of about that many tokens."""
+    sentences = (
+        f"On day {day} the keeper counted {day * 7 % 53} ships and {day * 3 % 19} gulls." for day in range(1000)
+    )
+    text = "Read this diary and say in one sentence what it is about."
+    for sentence in sentences:
+        if len(model.tokenise(text)) >= n_tokens:
+            break
+        text = f"{text} {sentence}"
+    return text
+
+
+async def rendered(client: EngineClient, messages: tuple[ChatMessage, ...]) -> str:
+    """Return the prompt that the model's own template makes of messages."""
+    events = [event async for event in client.send(Render(client.next_id(), messages))]
+    return next(event.prompt for event in events if isinstance(event, Rendered))
+
+
+async def measure_second_turn(client: EngineClient, model: bare.Bare, n_turns: int) -> list[Figure]:
+    """Compare the first token of a second turn with the bare evaluation of the new tokens alone."""
+    first = (ChatMessage("user", first_turn(model, 1900)),)
+    said = await answer(client, messages=first, max_tokens=64)
+    text = b"".join(model.piece(token) for token in said.token_ids if not model.is_end(token)).decode()
+    ours, theirs, n_new = [], [], 0
+    for turn in range(n_turns + 1):
+        second = (*first, ChatMessage("assistant", text), ChatMessage("user", f"({turn}) {QUESTION}"))
+        tokens = model.tokenise(await rendered(client, second))
+        answered = await answer(client, messages=second, max_tokens=2)
+        n_known = answered.started.cached_tokens
+        if answered.started.prompt_tokens != len(tokens):
+            raise SystemExit("the prompt was tokenised differently")
+        if turn == 0:
+            model.forget(0)
+            for start in range(0, n_known, N_BATCH):
+                model.decode(tokens[start : min(start + N_BATCH, n_known)], start)
+            n_first = n_known
+        known, new = tokens[:n_first], tokens[n_known:]
+        seconds = bare_prefill_s(model, known, tokens[n_first:][: len(new)])
+        if turn > 0:
+            ours.append(answered.ttft_s)
+            theirs.append(seconds)
+            n_new = len(new)
+    return [
+        Figure("second_turn_ttft_to_new_tokens", ratios(ours, theirs), "ratio", "<= 1.2"),
+        Figure("second_turn_ttft", tuple(1e3 * s for s in ours), "ms"),
+        Figure("second_turn_new_tokens_bare", tuple(1e3 * s for s in theirs), "ms"),
+        Figure("second_turn_prompt", (float(len(tokens)),), "tokens"),
+        Figure("second_turn_new", (float(n_new),), "tokens"),
+    ]
+
+
+async def measure(path: Path, n_threads: int, n_turns: int) -> list[Figure]:
+    """Run both comparisons."""
+    client = EngineClient()
+    await client.start()
+    try:
+        load = Load(client.next_id(), str(path), n_ctx=N_CTX, n_threads=n_threads)
+        if not any([isinstance(event, Loaded) async for event in client.send(load)]):
+            raise SystemExit("not loaded")
+        with bare.loaded(path, n_ctx=N_CTX, n_threads=n_threads, n_batch=N_BATCH) as model:
+            return await measure_decoding(client, model, n_turns) + await measure_second_turn(client, model, n_turns)
+    finally:
+        await client.close()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = arguments("Our engine against bare llama.cpp calls.", n_turns=20)
+    parser.add_argument("--model", default="starter", help="a library name or a path (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=0, help="0 takes the physical cores (default: %(default)s)")
+    chosen = parser.parse_args()
+    path = Library().resolve(chosen.model).path
+    report(asyncio.run(measure(path, chosen.threads or default_threads(), chosen.turns)), as_json=chosen.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""An error crosses a process and comes out as itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from app import errors
+from app.errors import SlipstreamError, from_code
+
+
+def family(kind: type[SlipstreamError]) -> list[type[SlipstreamError]]:
+    return [kind, *(inner for child in kind.__subclasses__() for inner in family(child))]
+
+
+@pytest.mark.parametrize("kind", family(SlipstreamError))
+def test_each_comes_out_as_its_own_class(kind):
+    fault = from_code(kind.code, "what", "what next")
+    assert type(fault) is kind
+    assert (fault.message, fault.hint, str(fault)) == ("what", "what next", "what")
+
+
+def test_codes_are_distinct():
+    codes = [kind.code for kind in family(SlipstreamError)]
+    assert len(set(codes)) == len(codes)
+
+
+def test_an_unknown_code_is_still_an_error():
+    assert type(from_code("from the future", "what")) is SlipstreamError
+
+
+def test_the_drawn_tree_is_complete():
+    drawn = {word for word in errors.__doc__.split() if word.endswith("Error")}
+    assert drawn == {kind.__name__ for kind in family(SlipstreamError)}
