@@ -1,0 +1,218 @@
+"""One answer at a time: from the composer through the host into the transcript and the database.
+
+The turn is a task. What ends it early is one of three things: the person (*stop*), the engine (it failed, or died), or
+the end of the program; in each the text so far is kept and says how it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, assert_never
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.chat.conversation import AnswerStats, MessageState
+from app.chat.store import SAVE_EVERY_S
+from app.errors import EngineDiedError, SlipstreamError
+from app.host import AnswerEvent, ChatRequest, Host
+from app.protocol import Chunk, Done, Engagement, Prefill, Started, Step
+from app.ui.wording import prefill_words, speed_words, waiting_words
+
+if TYPE_CHECKING:
+    from app.metrics.values import Run
+    from app.ui.chats import Chats
+    from app.ui.choices import Choices
+    from app.ui.engine_control import EngineControl
+    from app.ui.growing import GrowingAnswer
+    from app.ui.main_window import MainWindow
+
+logger = logging.getLogger(__name__)
+
+WAITING = "Waiting for the engine…"
+WRITING = "Answering…"
+DIED_MARK = "The engine stopped while it was writing this. What it had written is kept."
+
+
+class Answering(QObject):
+    """Asks and stops."""
+
+    began = Signal(bool)  # whether anything is asked to draft
+    stepped = Signal(object)  # a Step
+    ended = Signal()
+
+    def __init__(self, window: MainWindow, host: Host, chats: Chats, engine: EngineControl, choices: Choices) -> None:
+        super().__init__(window)
+        self._window, self._host, self._chats = window, host, chats
+        self._engine, self._choices = engine, choices
+        self._task: asyncio.Task[None] | None = None
+        self._started: Started | None = None
+        self._growing: GrowingAnswer | None = None
+        self.refusal: Callable[[], str] = lambda: ""
+        self._save = QTimer(self, singleShot=True, interval=round(SAVE_EVERY_S * 1000))
+        self._save.timeout.connect(self.on_save_due)
+        window.composer.sent.connect(self.ask)
+        window.composer.stopped.connect(self.stop)
+        window.transcript.example_chosen.connect(self.ask)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an answer is on its way."""
+        return self._task is not None and not self._task.done()
+
+    def ask(self, text: str) -> None:
+        """Send a question; while it cannot be answered it stays in the composer, with the reason said."""
+        if self.is_busy:
+            return
+        if why := self.refusal():
+            self._window.composer.set_text(text)
+            self._window.notice.say("info", why, expires_s=8)
+            return
+        if not self._engine.can_answer:
+            self._window.composer.set_text(text)
+            self._engine.explain_refusal()
+            return
+        self._window.composer.set_text("")
+        self._window.notice.on_close()
+        self._chats.add_question(text)
+        self._task = asyncio.get_running_loop().create_task(self._answer())
+
+    def stop(self) -> None:
+        """Stop the answer that is on its way; what it has said stays."""
+        if self._task is None or self._task.done():
+            return
+        if self._started is None:
+            self._task.cancel()
+        else:
+            self._cancelling = asyncio.get_running_loop().create_task(self._host.cancel())
+
+    async def close(self) -> None:
+        """Stop, and wait until what was said is saved."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    # --- the turn -------------------------------------------------------------------------------------
+
+    async def _answer(self) -> None:
+        """Stream one answer. The last message of the open conversation is the question."""
+        request = self._request()
+        growing = self._growing = self._chats.begin_answer()
+        self._started = None
+        self._window.composer.show_answering(is_answering=True)
+        self._engine.note_answering(is_answering=True)
+        runs_before = len(self._host.session.runs)
+        state: MessageState = "complete"
+        try:
+            growing.show_status(self._engine.status_words())
+            await self._engine.settled()
+            runs_before = len(self._host.session.runs)
+            growing.show_status(WAITING)
+            self.began.emit(bool(request.speculation.types))
+            async with aclosing(self._host.answer(request)) as events:
+                async for event in events:
+                    self._take(event, growing)
+        except asyncio.CancelledError:
+            state = "interrupted"
+        except EngineDiedError as fault:
+            state = "interrupted"
+            self._say_died(growing, fault)
+        except SlipstreamError as fault:
+            state = "interrupted"
+            self._say_failed(growing, fault.message, fault.hint)
+        except Exception as fault:
+            state = "interrupted"
+            logger.exception("a turn failed")
+            words = f"Something unexpected went wrong ({type(fault).__name__}: {fault})."
+            self._say_failed(growing, words, "The details are in the log.")
+        finally:
+            self._finish(growing, state, runs_before)
+
+    def _request(self) -> ChatRequest:
+        chosen = self._choices.settings
+        return ChatRequest(
+            messages=self._chats.history(chosen.system_prompt),
+            speculation=self._choices.speculation(),
+            sampling=self._choices.sampling(secrets.randbits(31)),
+            max_tokens=chosen.max_tokens,
+        )
+
+    def _take(self, event: AnswerEvent, growing: GrowingAnswer) -> None:
+        match event:
+            case Started():
+                self._started = event
+                self._engine.note_engagement(event.engagement)
+                growing.show_status(prefill_words(event, 0))
+                for notice in event.notices:
+                    self._window.notice.say("warning", notice.message, notice.hint)
+            case Prefill():
+                growing.show_status(waiting_words(event, self._started))
+            case Chunk():
+                self._take_chunk(event.text, event.step, growing)
+            case Done():
+                growing.add_text(event.text)
+                for notice in event.notices:
+                    self._window.notice.say("warning", notice.message, notice.hint)
+            case _ as never:
+                assert_never(never)
+
+    def _take_chunk(self, text: str, step: Step, growing: GrowingAnswer) -> None:
+        growing.show_status(WRITING)
+        growing.add_text(text)
+        self.stepped.emit(step)
+        if not self._save.isActive():
+            self._save.start()
+
+    def on_save_due(self) -> None:
+        """Write down what has been said so far."""
+        if self._growing is not None:
+            self._chats.save_growing(self._growing)
+
+    def _say_died(self, growing: GrowingAnswer, fault: EngineDiedError) -> None:
+        """Offer the restart once: at the half answer if there is one on the screen, else in a notice."""
+        logger.info("the engine died in an answer: %s", fault.message)
+        if growing.view is not None and growing.text.strip():
+            growing.view.show_mark(f"{DIED_MARK} {fault.message}", offer_restart=True)
+        else:
+            self._engine.say_died(fault)
+
+    def _say_failed(self, growing: GrowingAnswer, message: str, hint: str) -> None:
+        self._window.notice.say("error", message, hint)
+        if growing.view is not None and growing.text.strip():
+            growing.view.show_mark(f"The answer broke off: {message}")
+
+    def _finish(self, growing: GrowingAnswer, state: MessageState, runs_before: int) -> None:
+        self._save.stop()
+        runs = self._host.session.runs
+        run = runs[-1] if len(runs) > runs_before else None
+        stats = stats_of(run, self._started.engagement if self._started else None) if run else None
+        growing.show_status(speed_words(stats) if stats else "")
+        view = growing.view
+        self._chats.end_answer(growing, state, stats)
+        if view is not None and not growing.text.strip():
+            self._window.transcript.remove(view)
+        self._growing = None
+        self._window.composer.show_answering(is_answering=False)
+        self._engine.note_answering(is_answering=False)
+        self.ended.emit()
+
+
+def stats_of(run: Run, engagement: Engagement | None) -> AnswerStats:
+    """Return what is shown and stored of a run."""
+    stop = run.stop_reason
+    return AnswerStats(
+        n_tokens=run.tokens,
+        n_prompt_tokens=run.prompt_tokens,
+        n_cached_tokens=run.cached_tokens,
+        decode_tps=run.decode_tps,
+        ttft_s=run.ttft_s,
+        answer_s=run.answer_s,
+        n_proposed=run.proposed,
+        n_accepted=run.accepted,
+        engagement=None if run.spec_type == "none" else engagement,
+        stop_reason="failed" if stop == "engine_died" else stop,
+        run_id=run.id,
+    )

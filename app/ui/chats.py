@@ -1,0 +1,325 @@
+"""The conversations: between the database on one side, list, transcript and composer on the other.
+
+A database that fails says so in a notice, with what to do; what is on the screen stays there, and the next save tries
+again.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+from PySide6.QtWidgets import QFileDialog
+
+from app.chat.conversation import (
+    UNTITLED,
+    AnswerStats,
+    Conversation,
+    Message,
+    MessageState,
+    now,
+    title_from,
+    to_json,
+    to_markdown,
+)
+from app.chat.store import ChatStore
+from app.errors import StoreError
+from app.protocol import ChatMessage
+from app.ui.growing import GrowingAnswer
+from app.ui.wording import interrupted_words, speed_words
+
+if TYPE_CHECKING:
+    from app.ui.main_window import MainWindow
+    from app.ui.message import AnswerView
+    from app.ui.notice import NoticeBar
+
+logger = logging.getLogger(__name__)
+
+UNDO_S = 12.0
+
+
+class Chats:
+    """Opens, keeps and shows conversations."""
+
+    def __init__(self, window: MainWindow, store: ChatStore) -> None:
+        self._window = window
+        self._store = store
+        self._current: Conversation | None = None
+        self._unsaved_draft = ""
+        self._growing: GrowingAnswer | None = None
+        sidebar = window.sidebar
+        sidebar.conversation_chosen.connect(self.open)
+        sidebar.new_requested.connect(self.new)
+        sidebar.search_changed.connect(lambda _query: self.refresh())
+        sidebar.renamed.connect(self.rename)
+        sidebar.delete_requested.connect(self.delete)
+        sidebar.export_requested.connect(self.export)
+        window.composer.draft_changed.connect(self.on_draft_changed)
+
+    @property
+    def current(self) -> Conversation | None:
+        """The open conversation; ``None`` until its first message is sent."""
+        return self._current
+
+    def start(self) -> None:
+        """Mark what a crash left unfinished, erase what was deleted, and open the newest conversation."""
+        with _Told(self._window.notice, "Reading your conversations failed."):
+            self._store.recover()
+            self._store.purge()
+        if self._store.damage is not None:
+            self.tell(self._store.damage)
+        elif not self._store.is_on_disk:
+            self._window.notice.say("warning", "Conversations are not being saved.", "They last until you close.")
+        heads = self.refresh()
+        if heads:
+            self.open(heads[0])
+        else:
+            self.new()
+
+    # --- choosing -------------------------------------------------------------------------------------
+
+    def refresh(self) -> list[int]:
+        """List the conversations anew, as searched for; return their ids."""
+        with _Told(self._window.notice, "Reading your conversations failed."):
+            heads = self._store.heads(self._window.sidebar.query)
+            self._window.sidebar.show_heads(heads, self._current.id if self._current else None, now())
+            return [head.id for head in heads]
+        return []
+
+    def new(self) -> None:
+        """Begin an empty conversation; it enters the list with its first message."""
+        if not self._leave():
+            return
+        self._current = None
+        self._window.transcript.clear()
+        self._window.composer.set_text(self._unsaved_draft)
+        self._window.sidebar.show_current(None)
+        self._window.show_title("")
+        self._window.composer.take_focus()
+
+    def open(self, conversation_id: int) -> None:
+        """Show a conversation."""
+        if self._current is not None and self._current.id == conversation_id:
+            return
+        if not self._leave():
+            self._window.sidebar.show_current(self._current.id if self._current else None)
+            return
+        with _Told(self._window.notice, "The conversation could not be opened."):
+            self._current = self._without_growing(self._store.load(conversation_id))
+            self._window.transcript.show_messages(self._current.messages, finish_stored)
+            self._window.composer.set_text(self._store.draft(conversation_id))
+            self._window.show_title(self._current.title)
+            if self._growing is not None and self._growing.conversation_id == conversation_id:
+                self._growing.attach(self._window.transcript.begin_answer())
+        self._window.sidebar.show_current(self._current.id if self._current else None)
+        self._window.composer.take_focus()
+
+    def _without_growing(self, conversation: Conversation) -> Conversation:
+        """Leave out the row of the answer that is on its way: it joins when it is complete."""
+        if self._growing is None or self._growing.message is None:
+            return conversation
+        row = self._growing.message.id
+        return structs.replace(conversation, messages=tuple(m for m in conversation.messages if m.id != row))
+
+    def _leave(self) -> bool:
+        """Make ready to show another conversation; false if this one cannot be saved, and so must stay."""
+        self._window.composer.flush_draft()
+        with _Told(self._window.notice, "This conversation is not saved yet."):
+            self._write_pending()
+        if self._pending():
+            return False
+        if self._growing is not None:
+            self._growing.detach()
+        if self._current is None:
+            self._unsaved_draft = self._window.composer.text
+        return True
+
+    # --- changing -------------------------------------------------------------------------------------
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation another title."""
+        with _Told(self._window.notice, "The title was not saved."):
+            self._store.rename(conversation_id, title)
+            if self._current is not None and self._current.id == conversation_id:
+                self._window.show_title(title)
+        self.refresh()
+
+    def delete(self, conversation_id: int) -> None:
+        """Delete a conversation, with a chance to take that back."""
+        is_current = self._current is not None and self._current.id == conversation_id
+        if self._growing is not None and self._growing.conversation_id == conversation_id:
+            self._window.notice.say("info", "An answer is being written there.", "Stop it first (Esc).", expires_s=6)
+            return
+        with _Told(self._window.notice, "The conversation was not deleted."):
+            title = self._store.load(conversation_id).title
+            self._store.delete(conversation_id)
+            if is_current:
+                self._current = None
+                self._unsaved_draft = ""
+                self.new()
+            self._window.notice.say(
+                "info",
+                f"“{title}” was deleted.",
+                action=("Undo", lambda: self.undelete(conversation_id)),
+                expires_s=UNDO_S,
+            )
+        self.refresh()
+
+    def undelete(self, conversation_id: int) -> None:
+        """Take a deletion back and show the conversation."""
+        with _Told(self._window.notice, "The conversation could not be brought back."):
+            self._store.undelete(conversation_id)
+        self.refresh()
+        self.open(conversation_id)
+
+    def on_draft_changed(self, text: str) -> None:
+        """Keep what is typed but not sent."""
+        if self._current is None:
+            self._unsaved_draft = text
+            return
+        with _Told(self._window.notice, "What you are typing was not saved."):
+            self._store.save_draft(self._current.id, text)
+
+    def export(self, conversation_id: int, kind: str) -> None:
+        """Ask where to, then write a conversation as Markdown (``md``) or JSON (``json``)."""
+        with _Told(self._window.notice, "The conversation could not be read."):
+            conversation = self._store.load(conversation_id)
+            name = (
+                "".join(c if c.isalnum() or c in " -_" else " " for c in conversation.title).strip() or "conversation"
+            )
+            dialog = QFileDialog(self._window, "Export conversation", f"{name}.{kind}")
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix(kind)
+            dialog.fileSelected.connect(lambda path: self.write_export(conversation, Path(path)))
+            dialog.finished.connect(dialog.deleteLater)
+            dialog.open()
+
+    def write_export(self, conversation: Conversation, path: Path) -> None:
+        """Write a conversation to a file; the ending of its name says how."""
+        try:
+            data = to_json(conversation) if path.suffix == ".json" else to_markdown(conversation).encode()
+            path.write_bytes(data)
+        except OSError as fault:
+            self._window.notice.say("error", f"Cannot write {path}: {fault.strerror}.", "Choose another place.")
+        else:
+            self._window.notice.say("info", f"Exported to {path}.", expires_s=8)
+
+    # --- messages -------------------------------------------------------------------------------------
+
+    def history(self, system_prompt: str = "") -> tuple[ChatMessage, ...]:
+        """Return the open conversation as the model is to see it."""
+        messages = [ChatMessage("system", system_prompt)] if system_prompt else []
+        if self._current is not None:
+            messages += [ChatMessage(m.role, m.text) for m in self._current.messages if m.text.strip()]
+        return tuple(messages)
+
+    def add_question(self, text: str) -> None:
+        """Show a question and write it down, before anything else happens to it."""
+        self._window.transcript.add_question(text)
+        self._extend(Message(role="user", text=text, created_at=now()))
+        self._unsaved_draft = ""
+        with _Told(self._window.notice, "Your message is not saved yet."):
+            self._write_pending()
+            if self._current is not None:
+                self._store.save_draft(self._current.id, "")
+        self.refresh()
+
+    def begin_answer(self) -> GrowingAnswer:
+        """Show an empty answer, and make its row."""
+        can_save = self._current is not None and not self._pending()
+        growing = self._growing = GrowingAnswer(self._current.id if self._current and can_save else None)
+        growing.attach(self._window.transcript.begin_answer())
+        if growing.conversation_id is not None:
+            with _Told(self._window.notice, "The answer is not saved yet."):
+                growing.message = self._store.append(growing.conversation_id, "assistant", "", "streaming")
+        return growing
+
+    def save_growing(self, growing: GrowingAnswer) -> None:
+        """Write down what an answer has said so far, if that has changed."""
+        if growing.message is not None and not growing.is_saved:
+            with _Told(self._window.notice, "The answer is not saved yet."):
+                self._store.update(growing.message.id, growing.text, "streaming")
+                growing.is_saved = True
+
+    def end_answer(self, growing: GrowingAnswer, state: MessageState, stats: AnswerStats | None) -> None:
+        """Show and write down an answer in its final form; one without a word leaves no trace in the database."""
+        if growing.view is not None:
+            self._window.transcript.end_answer(growing.view)
+        self._growing = None
+        text, row = growing.text, growing.message
+        if row is not None:
+            with _Told(self._window.notice, "The answer is not saved."):
+                if text.strip():
+                    self._store.update(row.id, text, state, stats)
+                else:
+                    self._store.remove_message(row.id)
+        if text.strip() and growing.view is not None:
+            row = row or Message(role="assistant", text="", created_at=now())
+            self._extend(structs.replace(row, text=text, state=state, stats=stats))
+            with _Told(self._window.notice, "The answer is not saved."):
+                self._write_pending()
+        self.refresh()
+
+    def _extend(self, message: Message) -> None:
+        """Add a message to the open conversation as it is held in memory."""
+        at = message.created_at
+        current = self._current or Conversation(title=UNTITLED, created_at=at, updated_at=at)
+        self._current = structs.replace(current, updated_at=at, messages=(*current.messages, message))
+
+    def _pending(self) -> list[Message]:
+        """The messages on the screen that the database has refused so far."""
+        return [m for m in self._current.messages if not m.id] if self._current is not None else []
+
+    def _write_pending(self) -> None:
+        """Write down what is not yet: usually the message just sent; after a full disk, all since then."""
+        if self._current is None:
+            return
+        if not self._current.id:
+            made = self._store.create(title_from(self._current.messages[0].text))
+            self._current = structs.replace(made, messages=self._current.messages)
+            self._window.show_title(made.title)
+        for n, message in enumerate(self._current.messages):
+            if not message.id:
+                row = self._store.append(self._current.id, message.role, message.text, message.state, message.stats)
+                messages = (*self._current.messages[:n], row, *self._current.messages[n + 1 :])
+                self._current = structs.replace(self._current, messages=messages)
+
+    def close(self) -> None:
+        """Keep the draft and close the database."""
+        self._window.composer.flush_draft()
+        with _Told(self._window.notice, "This conversation is not saved."):
+            self._write_pending()
+        if self._current is None and self._window.composer.text.strip():
+            with _Told(self._window.notice, "What you were typing was not saved."):
+                self._store.save_draft(self._store.create().id, self._window.composer.text)
+        self._store.close()
+
+    def tell(self, fault: StoreError) -> None:
+        """Say what is wrong with the database."""
+        self._window.notice.say("error", fault.message, fault.hint)
+
+
+class _Told:
+    """Turns a :class:`StoreError` inside a ``with`` block into a notice; the block is left at the fault."""
+
+    def __init__(self, notice: NoticeBar, meaning: str) -> None:
+        self._notice, self._meaning = notice, meaning
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> bool:
+        if not isinstance(fault, StoreError):
+            return False
+        logger.info("%s %s", self._meaning, fault.message)
+        if fault.message not in self._notice.words:  # a failing save is tried again and again, but told once
+            self._notice.say("error", f"{self._meaning} {fault.message}", fault.hint)
+        return True
+
+
+def finish_stored(view: AnswerView, message: Message) -> None:
+    """Put the words around an answer that comes from the database."""
+    view.show_status(speed_words(message.stats) if message.stats else "")
+    view.show_mark(interrupted_words(message))

@@ -1,0 +1,152 @@
+"""Puts the window, the host, the database and the settings together, starts them and ends them in order.
+
+It comes after the first paint: everything heavy is imported from here on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QDesktopServices
+
+from app.chat.store import ChatStore
+from app.errors import StoreError
+from app.host import Host
+from app.models.library import Library
+from app.ui.answering import Answering
+from app.ui.chats import Chats
+from app.ui.choices import Choices
+from app.ui.engine_control import EngineControl
+from app.ui.panel_control import PanelControl
+from app.ui.window_menu import WindowMenu
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QUrl
+
+    from app.ui.main_window import MainWindow
+    from app.ui.theme import ThemeSwitch
+
+logger = logging.getLogger(__name__)
+
+CHARTS_AFTER_MS = 400
+"""pyqtgraph takes a third of a second to import; by then the engine is loading and nobody is typing yet."""
+
+CLOSE_S = 5.0
+"""Longest wait for each part at the end; the engine's leash ends what is left."""
+
+_OPENABLE = frozenset({"http", "https", "mailto"})
+
+
+class Controller(QObject):
+    """The running program behind one window."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        theme: ThemeSwitch,
+        *,
+        host: Host | None = None,
+        library: Library | None = None,
+        store: ChatStore | None = None,
+    ) -> None:
+        super().__init__(window)
+        self.window = window
+        self.choices = Choices(window.notice)
+        theme.choose(self.choices.settings.theme)
+        self.library = library or Library()
+        self.host = host or Host(library=self.library)
+        self.store = store or self._open_store()
+        self.chats = Chats(window, self.store)
+        self.engine = EngineControl(window, self.host, self.library, self.choices)
+        self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
+        self.panel = PanelControl(window, self.host, self.engine, self.answering, self.choices)
+        self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine)
+        self._closed = asyncio.get_running_loop().create_future()
+        self._closing: asyncio.Task[None] | None = None
+        self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
+        self._charts.timeout.connect(self.panel.install_charts)
+        window.close_requested.connect(self.on_close_requested)
+        window.transcript.link_clicked.connect(self.on_link_clicked)
+
+    def start(self) -> None:
+        """Show the conversations, start the engine, and then load the charts."""
+        self.chats.start()
+        self.engine.start()
+        self._charts.start()
+        self.window.composer.take_focus()
+
+    async def closed(self) -> None:
+        """Wait until the person has closed the window and everything has ended."""
+        await self._closed
+
+    def _open_store(self) -> ChatStore:
+        try:
+            return ChatStore()
+        except StoreError as fault:
+            self.window.notice.say("error", fault.message, f"{fault.hint} Until then conversations are not saved.")
+            return ChatStore.in_memory()
+
+    # --- links ----------------------------------------------------------------------------------------
+
+    def on_link_clicked(self, url: QUrl) -> None:
+        """Ask before a link opens outside: what a model writes is not to be trusted."""
+        words = url.toDisplayString()
+        if url.scheme().lower() not in _OPENABLE:
+            self.window.notice.say("warning", f"This link is not opened: {words}", "Only web and mail links are.")
+            return
+        self.window.notice.say(
+            "info", f"Open {words} in the browser?", action=("Open", lambda: QDesktopServices.openUrl(url))
+        )
+
+    # --- the end --------------------------------------------------------------------------------------
+
+    def on_close_requested(self) -> None:
+        """Take the window from the screen at once, then end everything behind it."""
+        if self._closing is None:
+            self.window.hide()
+            self._closing = asyncio.get_running_loop().create_task(self.close())
+
+    async def close(self) -> None:
+        """Stop the answer, save, end the engine; each within a bounded time."""
+        self._charts.stop()
+        self.window.panel.charts = None
+        for part in (self.answering.close, self.panel.close, self.engine.close, self.host.close):
+            try:
+                await asyncio.wait_for(part(), CLOSE_S)
+            except TimeoutError:
+                logger.warning("%s did not end in %s s", part.__qualname__, CLOSE_S)
+            except Exception:
+                logger.exception("%s failed", part.__qualname__)
+        self.chats.close()
+        self.window.allow_close()
+        self.window.close()
+        if not self._closed.done():
+            self._closed.set_result(None)
+
+
+async def run(window: MainWindow, theme: ThemeSwitch) -> None:
+    """Run the program behind a painted window until it is closed."""
+    loop = asyncio.get_running_loop()
+    executor = ThreadPoolExecutor(2, thread_name_prefix="window")
+    loop.set_default_executor(executor)
+    controller = Controller(window, theme)
+    loop.set_exception_handler(lambda _loop, context: report(window, context))
+    try:
+        controller.start()
+        await controller.closed()
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+def report(window: MainWindow, context: dict[str, object]) -> None:
+    """Log what nobody caught, and say that something went wrong."""
+    fault = context.get("exception")
+    logger.error("%s", context.get("message"), exc_info=fault if isinstance(fault, BaseException) else None)
+    words = (
+        f"Something unexpected went wrong ({type(fault).__name__})." if fault else "Something unexpected went wrong."
+    )
+    window.notice.say("error", words, "The details are in the log.")

@@ -1,0 +1,211 @@
+"""The conversation list itself: its rows (conversations, and the days that they belong to), and how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from app.ui.theme import GRID, colours, text_font
+
+if TYPE_CHECKING:
+    from app.chat.conversation import ConversationHead
+
+_Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A heading, or a conversation."""
+
+    heading: str
+    head: ConversationHead | None = None
+
+
+def period_of(moment: datetime, now: datetime) -> str:
+    """Name the part of the past that a moment belongs to, in local days."""
+    day, today = moment.astimezone().date(), now.astimezone().date()
+    if day >= today:
+        return "Today"
+    if day == today - timedelta(days=1):
+        return "Yesterday"
+    if day > today - timedelta(days=7):
+        return "Previous 7 days"
+    if day > today - timedelta(days=30):
+        return "Previous 30 days"
+    return f"{day:%B %Y}"
+
+
+def rows_of(heads: Sequence[ConversationHead], now: datetime) -> list[Row]:
+    """Put a heading before the conversations of each period."""
+    rows: list[Row] = []
+    last = ""
+    for head in heads:
+        if (period := period_of(head.updated_at, now)) != last:
+            rows.append(Row(period))
+            last = period
+        rows.append(Row(period, head))
+    return rows
+
+
+class ConversationList(QAbstractListModel):
+    """The model behind the list. A title that is edited in place is reported, and shown once it comes back."""
+
+    renamed = Signal(int, str)
+
+    ROW = Qt.ItemDataRole.UserRole
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[Row] = []
+
+    def show_heads(self, heads: Sequence[ConversationHead], now: datetime) -> None:
+        """Replace all rows."""
+        self.beginResetModel()
+        self.rows = rows_of(heads, now)
+        self.endResetModel()
+
+    def index_of(self, conversation_id: int | None) -> QModelIndex:
+        """Find a conversation's row; an invalid index if it is not listed."""
+        for n, row in enumerate(self.rows):
+            if row.head is not None and row.head.id == conversation_id:
+                return self.index(n)
+        return QModelIndex()
+
+    def rowCount(self, parent: _Index | None = None) -> int:
+        """Count headings and conversations."""
+        return 0 if parent is not None and parent.isValid() else len(self.rows)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401 - Qt's signature
+        """Give a row to the painter, its words to the screen reader."""
+        row = self.rows[index.row()]
+        if role == self.ROW:
+            return row
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return row.head.title if row.head else row.heading
+        if role == Qt.ItemDataRole.ToolTipRole and row.head:
+            return (
+                f"{row.head.title}\n{row.head.updated_at.astimezone():%Y-%m-%d %H:%M}, {row.head.n_messages} messages"
+            )
+        if role == Qt.ItemDataRole.AccessibleTextRole and row.head:
+            return " ".join(part for part in (row.head.title, row.head.snippet) if part)
+        return None
+
+    def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: ANN401 - Qt's
+        """Report a new title."""
+        head = self.rows[index.row()].head
+        title = str(value).strip()
+        if role == Qt.ItemDataRole.EditRole and head is not None and title and title != head.title:
+            self.renamed.emit(head.id, title)
+            return True
+        return False
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        """Let conversations be chosen and edited, headings neither."""
+        if not index.isValid() or self.rows[index.row()].head is None:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
+
+
+class ConversationView(QListView):
+    """The list: Enter opens, F2 renames in place, Del deletes."""
+
+    delete_pressed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = ConversationList(self)
+        self.setModel(self.rows)
+        self.setItemDelegate(_Painter(self))
+        self.setObjectName("conversations")
+        self.setAccessibleName("Conversations")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setMouseTracking(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete on Del, open on Enter."""
+        if event.key() == Qt.Key.Key_Delete:
+            self.delete_pressed.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.activated.emit(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+
+class _Painter(QStyledItemDelegate):
+    """Draws a day's heading, or a title with the line where a search matched."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        row: Row = index.data(ConversationList.ROW)
+        line = option.fontMetrics.height()
+        if row.head is None:
+            return QSize(40, line + GRID + GRID // 2)
+        return QSize(40, line * (2 if row.head.snippet else 1) + GRID + GRID // 2)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        row: Row = index.data(ConversationList.ROW)
+        scheme = colours()
+        painter.save()
+        area: QRect = option.rect.adjusted(0, 1, -2, -1)
+        inner = area.adjusted(GRID, 2, -GRID, -2)
+        if row.head is None:
+            painter.setFont(text_font(-1.0, bold=True))
+            painter.setPen(QColor(scheme.muted))
+            painter.drawText(inner, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, row.heading)
+            painter.restore()
+            return
+        is_current = bool(option.state & QStyle.StateFlag.State_Selected)
+        if is_current or option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(scheme.raised))
+            painter.drawRoundedRect(area, 6, 6)
+        if is_current:  # a bar, so that the mark is not colour alone
+            painter.setBrush(QColor(scheme.accent))
+            painter.drawRoundedRect(QRect(area.left(), area.top() + 5, 3, area.height() - 10), 1.5, 1.5)
+        if is_current and option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QColor(scheme.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(area, 6, 6)
+        self._draw_words(painter, option, row, inner)
+        painter.restore()
+
+    def _draw_words(self, painter: QPainter, option: QStyleOptionViewItem, row: Row, inner: QRect) -> None:
+        if row.head is None:
+            return
+        scheme = colours()
+        metrics = option.fontMetrics
+        right = Qt.TextElideMode.ElideRight
+        painter.setFont(option.font)
+        painter.setPen(QColor(scheme.text))
+        title = QRect(inner.left(), inner.top(), inner.width(), metrics.height() + 4)
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        painter.drawText(title, flags, metrics.elidedText(row.head.title, right, inner.width()))
+        if row.head.snippet:
+            painter.setFont(text_font(-1.0))
+            painter.setPen(QColor(scheme.muted))
+            below = QRect(inner.left(), title.bottom(), inner.width(), metrics.height())
+            painter.drawText(below, flags, painter.fontMetrics().elidedText(row.head.snippet, right, inner.width()))
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: _Index) -> QWidget:
+        editor = super().createEditor(parent, option, index)
+        editor.setAccessibleName("New title")
+        return editor

@@ -1,0 +1,257 @@
+"""The engine and the pair: between the host on one side, pair bar and words of state on the other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog
+
+from app.errors import EngineDiedError, ModelError, SlipstreamError
+from app.host import Host, HostState
+from app.models.library import Library, LibraryEntry
+from app.protocol import Engagement, Loaded, LoadProgress
+from app.ui.pair_bar import ModelOption
+from app.ui.wording import bytes_words, device_words, engagement_words, expected_words, load_words
+
+if TYPE_CHECKING:
+    from app.ui.choices import Choices
+    from app.ui.main_window import MainWindow
+
+logger = logging.getLogger(__name__)
+
+RESTART = "Start the engine again"
+
+
+class EngineControl(QObject):
+    """Loads what the person picks, says what state it is in, offers what helps."""
+
+    loaded_changed = Signal()
+
+    def __init__(self, window: MainWindow, host: Host, library: Library, choices: Choices) -> None:
+        super().__init__(window)
+        self._window, self._host, self._library, self._choices = window, host, library, choices
+        self._options: list[ModelOption] = []
+        self._task: asyncio.Task[None] | None = None
+        self._progress = ""
+        self._engagement: Engagement | None = None
+        self._is_answering = False
+        self._unsubscribe = host.subscribe(self.on_state)
+        bar = window.pair_bar
+        bar.target_picked.connect(self.pick_target)
+        bar.drafter_picked.connect(self.pick_drafter)
+        bar.open_target_requested.connect(lambda: self._open_file("Open a model", self.pick_target))
+        bar.open_draft_requested.connect(lambda: self._open_file("Open a draft model", self.pick_drafter))
+        bar.speculation_toggled.connect(self.on_speculation_toggled)
+        window.transcript.restart_requested.connect(self.restart)
+        self._offer([])
+
+    # --- loading --------------------------------------------------------------------------------------
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether a pair is on its way."""
+        return self._task is not None and not self._task.done()
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether a question would be answered, now or after the load that is running."""
+        state = self._host.state
+        return self.is_loading or state.loaded is not None or state.phase == "loading"
+
+    def start(self) -> None:
+        """List the models and load the chosen pair."""
+        self._run(self._start())
+
+    async def settled(self) -> None:
+        """Wait until no load is running."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def close(self) -> None:
+        """Stop what is running."""
+        self._unsubscribe()
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def load(self) -> None:
+        """Load the chosen pair, in place of a load that is running."""
+        self._run(self._load())
+
+    def restart(self) -> None:
+        """Start the engine again with the same pair."""
+        self._window.transcript.withdraw_restart()
+        self._window.notice.on_close()
+        self._run(self._load(is_restart=True))
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+        self._task = asyncio.get_running_loop().create_task(work)
+
+    async def _start(self) -> None:
+        entries = await asyncio.to_thread(self._library.entries)
+        self._offer(entries)
+        await self._load()
+
+    async def _load(self, *, is_restart: bool = False) -> None:
+        self._engagement = None
+        pair = self._choices.pair()
+        try:
+            if is_restart and self._host.state.pair == pair:
+                await self._host.restart()
+            else:
+                await self._host.load(pair, self.on_progress)
+        except EngineDiedError as fault:
+            self.say_died(fault)
+        except SlipstreamError as fault:
+            logger.info("load failed: %s", fault.message)
+            self._window.notice.say("error", fault.message, fault.hint)
+            self._go_back_to(self._host.state)
+        else:
+            self._say_notices()
+        finally:
+            self._progress = ""
+            self.refresh()
+            self.loaded_changed.emit()
+
+    def _say_notices(self) -> None:
+        loaded = self._host.state.loaded
+        for notice in loaded.notices if loaded else ():
+            self._window.notice.say("warning", notice.message, notice.hint)
+
+    def _go_back_to(self, state: HostState) -> None:
+        """After a load that failed, choose again what is (or will be again) loaded."""
+        if state.pair is None or state.pair == self._choices.pair():
+            return
+        kinds = self._choices.kinds
+        if state.pair.draft is None and "draft-simple" in kinds:
+            kinds = ()
+        self._choices.change(target=state.pair.target, draft=state.pair.draft, spec_types=kinds)
+        self._window.pair_bar.show_targets(self._options, self._choices.settings.target)
+        self._window.pair_bar.show_drafters(self._options, self._choices.drafter)
+
+    def on_progress(self, progress: LoadProgress) -> None:
+        """Say how far a load has come."""
+        self._progress = load_words(progress)
+        self.refresh()
+
+    # --- choosing -------------------------------------------------------------------------------------
+
+    def pick_target(self, name: str) -> None:
+        """Chat with another model."""
+        self._choices.change(target=name)
+        self._window.pair_bar.show_targets(self._options, name)
+        self.load()
+
+    def pick_drafter(self, name: str) -> None:
+        """Let somebody else draft; the target is kept, and so is the switch."""
+        self._choices.choose_drafter(name)
+        self._window.pair_bar.show_drafters(self._options, name)
+        self._engagement = None
+        if self._host.state.pair != self._choices.pair():
+            self.load()
+        else:
+            self.refresh()
+
+    def on_speculation_toggled(self, is_on: bool) -> None:
+        """Switch drafting on or off, from the next answer on."""
+        self._choices.change(speculation=is_on)
+        self._engagement = None
+        self.refresh()
+
+    def note_engagement(self, engagement: Engagement | None) -> None:
+        """Take in what the engine says about the answer that is running."""
+        self._engagement = engagement
+        self.refresh()
+
+    def note_answering(self, *, is_answering: bool) -> None:
+        """While an answer runs, leave it to that to say that the engine died: one button is enough."""
+        self._is_answering = is_answering
+        self.refresh()
+
+    def _open_file(self, title: str, then: Callable[[str], None]) -> None:
+        dialog = QFileDialog(self._window, title)
+        dialog.setNameFilters(["Models (*.gguf)", "All files (*)"])
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(then)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _offer(self, entries: list[LibraryEntry]) -> None:
+        self._options = [
+            ModelOption(
+                entry.name,
+                entry.name,
+                f"{entry.architecture}, {entry.quantisation}, {bytes_words(entry.n_bytes)}\n{entry.path}",
+            )
+            for entry in entries
+        ]
+        self._window.pair_bar.show_targets(self._options, self._choices.settings.target)
+        self._window.pair_bar.show_drafters(self._options, self._choices.drafter)
+        self.refresh()
+
+    # --- saying ---------------------------------------------------------------------------------------
+
+    def on_state(self, state: HostState) -> None:
+        """Say what the host is doing."""
+        self.refresh()
+        if state.phase == "died" and not self.is_loading and not self._is_answering:
+            self.say_died(EngineDiedError(state.detail))
+
+    def say_died(self, fault: EngineDiedError) -> None:
+        """Say that the engine is gone, and offer to start it again."""
+        self._window.notice.say(
+            "error", fault.message, "Nothing that was written is lost.", action=(RESTART, self.restart)
+        )
+
+    def refresh(self) -> None:
+        """Say everything anew: status line, pair bar, welcome."""
+        loaded = self._host.state.loaded
+        chosen = self._choices.settings
+        words = expected_words(loaded, self._choices.kinds, chosen.draft_tokens, is_on=chosen.speculation)
+        if self._engagement is not None and chosen.speculation and self._choices.kinds:
+            words = engagement_words(self._engagement)
+        bar = self._window.pair_bar
+        bar.show_speculation(is_on=chosen.speculation, words=words)
+        bar.show_device(device_words(loaded))
+        bar.enable_pickers(can_pick=self._host.state.phase != "answering")
+        status = self.status_words()
+        self._window.show_status(status)
+        self._window.transcript.welcome.show_state(status)
+
+    def status_words(self) -> str:
+        """What the program is doing, in one line."""
+        state = self._host.state
+        match state.phase:
+            case "starting":
+                return "Starting the engine…"
+            case "loading":
+                return self._progress or state.detail or "Loading the model…"
+            case "answering":
+                return "Answering. Esc stops."
+            case "died":
+                return f"The engine has stopped: {state.detail}"
+            case "stopped":
+                return "The engine is not running." if state.pair else "Starting…"
+            case "idle":
+                return self._idle_words(state.loaded)
+
+    def _idle_words(self, loaded: Loaded | None) -> str:
+        if loaded is None:
+            return "No model is loaded. Choose one above, or open a GGUF file."
+        name = "The starter model" if self._choices.settings.target == "starter" else loaded.target.name
+        return f"{name} is ready. Everything stays on this computer."
+
+    def explain_refusal(self) -> None:
+        """Say why a question cannot be answered now; the question stays in the composer."""
+        state = self._host.state
+        if state.phase == "died" or (state.phase == "stopped" and state.pair is not None):
+            self.say_died(EngineDiedError(state.detail or "The engine is not running."))
+        else:
+            fault = ModelError("No model is loaded.", "Choose one above, or open a GGUF file.")
+            self._window.notice.say("error", fault.message, fault.hint)

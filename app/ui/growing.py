@@ -1,0 +1,60 @@
+"""An answer on its way, whether or not its conversation is the one on the screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.chat.conversation import Message
+    from app.ui.message import AnswerView
+
+
+class GrowingAnswer:
+    """Text so far, the words around it, its row in the database and, while it is on the screen, its view.
+
+    Attributes:
+        conversation_id: where it belongs; ``None`` when the database refused even the conversation.
+        message: its row; ``None`` when that could not be written (yet).
+    """
+
+    def __init__(self, conversation_id: int | None) -> None:
+        self.conversation_id = conversation_id
+        self.message: Message | None = None
+        self.is_saved = True
+        self._parts: list[str] = []
+        self._status = ""
+        self._view: AnswerView | None = None
+
+    @property
+    def text(self) -> str:
+        """What it has said so far."""
+        return "".join(self._parts)
+
+    @property
+    def view(self) -> AnswerView | None:
+        """Its view, if its conversation is on the screen."""
+        return self._view
+
+    def attach(self, view: AnswerView) -> None:
+        """Show it in this view from now on, beginning with what is there."""
+        self._view = view
+        view.add_text(self.text)
+        view.show_status(self._status)
+
+    def detach(self) -> None:
+        """Grow on without a view."""
+        self._view = None
+
+    def add_text(self, text: str) -> None:
+        """Take the next piece."""
+        if text:
+            self._parts.append(text)
+            self.is_saved = False
+            if self._view is not None:
+                self._view.add_text(text)
+
+    def show_status(self, words: str) -> None:
+        """Say what is going on, below the text."""
+        self._status = words
+        if self._view is not None:
+            self._view.show_status(words)

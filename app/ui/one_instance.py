@@ -1,0 +1,71 @@
+"""One window per person and data folder: a second start brings the first one to the front and leaves.
+
+A lock file decides, because it is quick and survives crashes (Qt checks whether its owner still lives); a local socket
+carries the one word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+RAISE = b"raise\n"
+
+_WAIT_MS = 1000
+
+
+def _socket_name(folder: Path) -> str:
+    """Name the socket after the data folder, so that two people, or two portable copies, do not meet."""
+    return "slipstream-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+
+
+class OneInstance(QObject):
+    """The claim of one process on a data folder."""
+
+    raise_requested = Signal()
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = _socket_name(folder)
+        self._lock = QLockFile(str(folder / "window.lock"))
+        self._lock.setStaleLockTime(0)
+        self._server: QLocalServer | None = None
+
+    def claim(self) -> bool:
+        """Become the one instance; false if another process is."""
+        return bool(self._lock.tryLock(0)) or self._lock.error() == QLockFile.LockError.PermissionError
+
+    def listen(self) -> None:
+        """Hear about later starts."""
+        QLocalServer.removeServer(self._name)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self.on_connection)
+        self._server.listen(self._name)
+
+    def call(self) -> bool:
+        """Ask the one instance to come to the front; false if it does not answer."""
+        socket = QLocalSocket()
+        socket.connectToServer(self._name)
+        if not socket.waitForConnected(_WAIT_MS):
+            return False
+        socket.write(RAISE)
+        sent = bool(socket.waitForBytesWritten(_WAIT_MS))
+        socket.disconnectFromServer()
+        return sent
+
+    def release(self) -> None:
+        """Let another process become the one instance."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        self._lock.unlock()
+
+    def on_connection(self) -> None:
+        """Take a later start's word."""
+        while self._server is not None and (socket := self._server.nextPendingConnection()) is not None:
+            socket.disconnected.connect(socket.deleteLater)
+            self.raise_requested.emit()

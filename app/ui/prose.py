@@ -1,0 +1,281 @@
+"""Markdown prose in one document, rendered piece by piece.
+
+What is finished is appended and never touched again; behind it stands a tail that is typed as it arrives and
+rendered anew at most every :data:`RENDER_EVERY_MS`. So the cost of a token does not grow with the answer.
+
+Nothing is ever fetched: raw HTML is text (``MarkdownNoHTML``), and an image becomes its description before the
+layout sees it. (Qt's image handler opens local files by itself, whatever ``loadResource`` says; on Windows a UNC
+path would hand out the person's credentials.)
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextFrame,
+    QTextFrameFormat,
+    QTextLength,
+    QTextTable,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+
+from app.ui.theme import code_font, colours, follow, text_font
+
+RENDER_EVERY_MS = 100
+
+_FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+_JOINT = "\u2063"  # an invisible separator, typed where two pieces meet and taken out again
+_LINE_HEIGHT_PERCENT = 125.0
+_HEADING_STEP = (0, 2, 1, 1, 0, 0, 0)  # Qt's FontSizeAdjustment by level: 2 is half as large again, 1 a fifth
+_INDENT_PX = 24
+_MARGIN_PX = 4
+
+
+class ProseView(QTextBrowser):
+    """A piece of prose as tall as its text; selectable, its links reported by ``anchorClicked``."""
+
+    height_changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("prose")
+        self.setOpenLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.document().setDocumentMargin(0)
+        self.document().setDefaultFont(text_font(1.0))
+        self.document().setIndentWidth(_INDENT_PX)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._finished: list[str] = []
+        self._tail = ""
+        self._tail_start = 0
+        self._tail_formats: tuple[QTextFormat, QTextCharFormat] | None = None
+        self._rendered_at = 0.0
+        self._is_raw = False
+        follow(self.on_colours_changed)
+
+    # --- content --------------------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> str:
+        """The Markdown that is shown."""
+        return "".join(self._finished) + self._tail
+
+    @property
+    def needs_render(self) -> bool:
+        """Whether some of the tail is shown as it was typed, not yet as Markdown."""
+        return self._is_raw
+
+    def append(self, markdown: str) -> None:
+        """Add a finished piece; it takes the place of the tail."""
+        self._drop_tail()
+        self._render(markdown)
+        self._finished.append(markdown)
+
+    def show_tail(self, markdown: str) -> None:
+        """Show what is still growing: typed on at once, rendered if the last rendering is old enough."""
+        if markdown == self._tail and not self._is_raw:
+            return
+        is_due = (monotonic() - self._rendered_at) * 1000 >= RENDER_EVERY_MS
+        if not is_due and markdown.startswith(self._tail) and self._tail:
+            if typed := markdown[len(self._tail) :]:
+                cursor = QTextCursor(self.document())
+                cursor.movePosition(QTextCursor.MoveOperation.End)
+                if not self._is_raw and self._tail[-1:].isspace():
+                    typed = " " + typed  # the rendering has swallowed it
+                cursor.insertText(typed.replace("\n", " "))
+                self._is_raw = True
+        elif is_due or not self._tail:
+            self._drop_tail()
+            self._render_tail(markdown)
+        else:
+            return
+        self._tail = markdown
+
+    def set_plain(self, text: str) -> None:
+        """Show text as it was typed, without Markdown."""
+        self._finished, self._tail, self._is_raw = [text], "", False
+        self.setPlainText(text)
+        self._fit()
+
+    def _render_tail(self, markdown: str) -> None:
+        end = QTextCursor(self.document())
+        end.movePosition(QTextCursor.MoveOperation.End)
+        self._tail_start = end.position()
+        self._tail_formats = (end.blockFormat(), end.blockCharFormat())
+        self._render(markdown)
+        self._rendered_at = monotonic()
+
+    def _drop_tail(self) -> None:
+        """Take the tail out; the block before it gets its own formats back, which removal would merge away."""
+        if self._tail_formats is not None:
+            cursor = QTextCursor(self.document())
+            cursor.beginEditBlock()
+            cursor.setPosition(self._tail_start)
+            cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+            cursor.removeSelectedText()
+            block, char = self._tail_formats
+            cursor.setBlockFormat(block.toBlockFormat())
+            cursor.setBlockCharFormat(char)
+            cursor.endEditBlock()
+        self._tail, self._tail_formats, self._is_raw = "", None, False
+
+    def _render(self, markdown: str) -> None:
+        """Append Markdown. ``insertMarkdown`` merges its first block into the last one; the joint keeps them apart."""
+        document = self.document()
+        cursor = QTextCursor(document)
+        cursor.beginEditBlock()
+        try:
+            if document.isEmpty():
+                document.setMarkdown(markdown, _FEATURES)
+                self._dress(0)
+                return
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            start = cursor.position()
+            cursor.insertMarkdown(f"{_JOINT}\n\n{markdown}", _FEATURES)
+            joint = document.find(_JOINT, start)
+            if not joint.isNull():
+                joint.removeSelectedText()
+            self._dress(start)
+        finally:
+            cursor.endEditBlock()
+
+    # --- looks ----------------------------------------------------------------------------------------
+
+    def _dress(self, start: int) -> None:
+        """Give what Qt's Markdown importer made since ``start`` our line height, headings, code and tables."""
+        block = self.document().findBlock(start)
+        while block.isValid():
+            self._dress_block(block, start)
+            block = block.next()
+        for frame in self.document().rootFrame().childFrames():
+            if frame.lastPosition() >= start:
+                self._dress_frame(frame)
+
+    def _dress_block(self, block: QTextBlock, start: int) -> None:
+        if block.position() >= start:
+            shape = block.blockFormat()
+            shape.setLineHeight(_LINE_HEIGHT_PERCENT, 1)
+            if level := shape.headingLevel():
+                shape.setTopMargin(10)
+                shape.setBottomMargin(4)
+                heading = QTextCharFormat()
+                heading.setProperty(QTextFormat.Property.FontSizeAdjustment, _HEADING_STEP[level])
+                heading.setFontWeight(QFont.Weight.DemiBold)
+                _merge(block, heading)
+            if depth := shape.intProperty(QTextFormat.Property.BlockQuoteLevel):
+                shape.setLeftMargin(_INDENT_PX * depth)
+                quoted = QTextCharFormat()
+                quoted.setForeground(QBrush(QColor(colours().muted)))
+                _merge(block, quoted)
+            QTextCursor(block).setBlockFormat(shape)
+        self._dress_fragments(block)
+
+    def _dress_fragments(self, block: QTextBlock) -> None:
+        scheme = colours()
+        found: list[tuple[int, int, QTextCharFormat]] = []
+        walk = block.begin()
+        while not walk.atEnd():
+            piece = walk.fragment()
+            if piece.isValid():
+                found.append((piece.position(), piece.length(), piece.charFormat()))
+            walk += 1
+        for position, length, shape in reversed(found):
+            cursor = QTextCursor(block)
+            cursor.setPosition(position)
+            cursor.setPosition(position + length, QTextCursor.MoveMode.KeepAnchor)
+            if shape.isImageFormat():
+                cursor.insertText(_describe_image(shape), QTextCharFormat())
+            elif shape.fontFixedPitch():
+                code = QTextCharFormat()
+                code.setFontFamilies([code_font().family()])
+                code.setBackground(QBrush(QColor(scheme.raised)))
+                cursor.mergeCharFormat(code)
+            elif shape.isAnchor():
+                link = QTextCharFormat()
+                link.setForeground(QBrush(QColor(scheme.accent)))
+                cursor.mergeCharFormat(link)
+
+    def _dress_frame(self, frame: QTextFrame) -> None:
+        if not isinstance(frame, QTextTable):
+            return
+        shape = frame.format().toTableFormat()
+        shape.setCellPadding(5)
+        shape.setCellSpacing(0)
+        shape.setBorder(1)
+        shape.setBorderCollapse(True)
+        shape.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+        shape.setBorderBrush(QBrush(QColor(colours().border)))
+        shape.setTopMargin(6)
+        shape.setBottomMargin(6)
+        shape.setWidth(QTextLength())
+        frame.setFormat(shape)
+
+    # --- Qt -------------------------------------------------------------------------------------------
+
+    def loadResource(self, kind: int, name: QUrl | str) -> None:  # noqa: ARG002 - Qt's signature
+        """Load nothing, whatever the text asks for."""
+        return
+
+    def on_colours_changed(self) -> None:
+        """Render again: links, code and tables have colours of their own."""
+        self._render_all()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the transcript."""
+        event.ignore()
+
+    def sizeHint(self) -> QSize:
+        """Be as tall as the text."""
+        return QSize(super().sizeHint().width(), self._text_height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Be as tall as the text, however narrow."""
+        return QSize(80, self._text_height())
+
+    def _text_height(self) -> int:
+        return round(self.document().size().height()) + _MARGIN_PX
+
+    def _fit(self) -> None:
+        if self.height() != self._text_height():
+            self.setFixedHeight(self._text_height())
+            self.height_changed.emit()
+
+    def _render_all(self) -> None:
+        finished, tail = self._finished, self._tail
+        if not finished and not tail:
+            return
+        self._finished, self._tail, self._tail_formats = [], "", None
+        self.document().clear()
+        for piece in finished:
+            self.append(piece)
+        if tail:
+            self._render_tail(tail)
+            self._tail = tail
+
+
+def _merge(block: QTextBlock, shape: QTextCharFormat) -> None:
+    cursor = QTextCursor(block)
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+    cursor.mergeCharFormat(shape)
+
+
+def _describe_image(shape: QTextCharFormat) -> str:
+    name = shape.toImageFormat().name()
+    words = shape.property(QTextFormat.Property.ImageAltText) or ""
+    return f"[image: {words} {name}]" if words else f"[image: {name}]"

@@ -1,0 +1,155 @@
+"""The list of conversations: search, new, rename, delete, by mouse and by keyboard.
+
+It shows what it is given and reports what the person wants; deleting is undone through a notice elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from app.ui.theme import GRID, IconButton, named
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QModelIndex
+    from PySide6.QtWidgets import QMenu
+
+    from app.chat.conversation import ConversationHead
+    from app.ui.conversation_list import ConversationView, Row
+
+_SEARCH_PAUSE_MS = 150
+
+
+class Sidebar(QWidget):
+    """Conversations, newest first, by day."""
+
+    conversation_chosen = Signal(int)
+    new_requested = Signal()
+    search_changed = Signal(str)
+    renamed = Signal(int, str)
+    delete_requested = Signal(int)
+    export_requested = Signal(int, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view: ConversationView | None = None
+        self._search = QLineEdit(placeholderText="Search (Ctrl+F)", clearButtonEnabled=True)
+        self._search.setAccessibleName("Search conversations")
+        self._new = IconButton("plus", "New conversation (Ctrl+N)")
+        self._new.clicked.connect(self.new_requested)
+        self._nothing = named(QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignHCenter), "nothing")
+        self._pause = QTimer(self, singleShot=True, interval=_SEARCH_PAUSE_MS)
+        self._pause.timeout.connect(self.on_search_paused)
+        self._search.textChanged.connect(lambda _text: self._pause.start())
+        self._build()
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(GRID // 2)
+        head.addWidget(self._search, 1)
+        head.addWidget(self._new)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(GRID, GRID, GRID // 2, GRID)
+        self._column.setSpacing(GRID)
+        self._column.addLayout(head)
+        self._column.addWidget(self._nothing)
+        self._column.addStretch()
+
+    def _list(self) -> ConversationView:
+        """Make the list when there is something to list: its classes are not loaded before the first paint."""
+        if self._view is None:
+            from app.ui.conversation_list import ConversationView
+
+            self._view = view = ConversationView()
+            view.rows.renamed.connect(self.renamed)
+            view.clicked.connect(self.on_chosen)
+            view.activated.connect(self.on_chosen)
+            view.delete_pressed.connect(self.on_delete)
+            view.customContextMenuRequested.connect(self.on_context_menu)
+            self._column.insertWidget(self._column.count() - 1, view, 1)
+            self._column.takeAt(self._column.count() - 1)
+        return self._view
+
+    # --- content --------------------------------------------------------------------------------------
+
+    def show_heads(self, heads: Sequence[ConversationHead], current_id: int | None, now: datetime) -> None:
+        """Show these conversations, and which one is open."""
+        self._list().rows.show_heads(heads, now)
+        self.show_current(current_id)
+        empty = "Nothing found." if self.query else "No conversations yet. Write a message to start one."
+        self._nothing.setText(empty)
+        self._nothing.setVisible(not heads)
+
+    def show_current(self, current_id: int | None) -> None:
+        """Mark the conversation that is open."""
+        view = self._list()
+        index = view.rows.index_of(current_id)
+        if not index.isValid():
+            view.clearSelection()
+        view.setCurrentIndex(index)
+
+    @property
+    def query(self) -> str:
+        """What is searched for."""
+        return str(self._search.text()).strip()
+
+    def titles(self) -> list[str]:
+        """The titles as listed."""
+        return [row.head.title for row in self._list().rows.rows if row.head is not None]
+
+    def start_search(self) -> None:
+        """Put the cursor in the search field."""
+        self._search.setFocus()
+        self._search.selectAll()
+
+    # --- what the person does -------------------------------------------------------------------------
+
+    def on_search_paused(self) -> None:
+        """Search once typing pauses."""
+        self.search_changed.emit(self.query)
+
+    def on_chosen(self, index: QModelIndex) -> None:
+        """Open a conversation."""
+        if (row := self._row(index)) and row.head:
+            self.conversation_chosen.emit(row.head.id)
+
+    def on_delete(self) -> None:
+        """Delete the marked conversation."""
+        if (row := self._row(self._list().currentIndex())) and row.head:
+            self.delete_requested.emit(row.head.id)
+
+    def on_context_menu(self, at: QPoint) -> None:
+        """Offer what can be done with one conversation."""
+        index = self._list().indexAt(at)
+        row = self._row(index)
+        if row is None or row.head is None:
+            return
+        menu = self.menu_for(index, row.head.id)
+        menu.popup(self._list().viewport().mapToGlobal(at))
+
+    def menu_for(self, index: QModelIndex, conversation_id: int) -> QMenu:
+        """Make the menu of one conversation."""
+        from PySide6.QtGui import QAction, QKeySequence
+        from PySide6.QtWidgets import QMenu
+
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        rename = QAction("Rename", menu, shortcut=QKeySequence(Qt.Key.Key_F2))
+        rename.triggered.connect(lambda: self._list().edit(index))
+        delete = QAction("Delete", menu, shortcut=QKeySequence(Qt.Key.Key_Delete))
+        delete.triggered.connect(lambda: self.delete_requested.emit(conversation_id))
+        markdown = QAction("Export as Markdown…", menu)
+        markdown.triggered.connect(lambda: self.export_requested.emit(conversation_id, "md"))
+        json = QAction("Export as JSON…", menu)
+        json.triggered.connect(lambda: self.export_requested.emit(conversation_id, "json"))
+        menu.addActions([rename, delete])
+        menu.addSeparator()
+        menu.addActions([markdown, json])
+        return menu
+
+    def _row(self, index: QModelIndex) -> Row | None:
+        return self._list().rows.rows[index.row()] if index.isValid() else None

@@ -1,0 +1,205 @@
+"""The side panel: how fast it is now, whether speculation pays, two charts, and what can be done about it.
+
+The charts come later (:meth:`SpeedPanel.install_charts`): they are not imported before the window is painted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.theme import GRID, named, number_font, text_font
+
+if TYPE_CHECKING:
+    from app.ui.charts import SpeedCharts
+
+NO_NUMBER = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure with its name; ``meaning`` is its definition, shown on hover."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+class SpeedPanel(QWidget):
+    """Shows figures that others computed."""
+
+    record_requested = Signal()
+    cancel_requested = Signal()
+    export_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.charts: SpeedCharts | None = None
+        self._number = QLabel(NO_NUMBER)
+        self._number.setFont(number_font(13.0, bold=True))
+        self._number.setAccessibleName("Decode speed")
+        self._unit = named(QLabel("tok/s"), "muted")
+        self._when = named(QLabel(""), "muted")
+        self._verdict = QLabel(wordWrap=True)
+        self._verdict.setFont(number_font(0.5, bold=True))
+        self._baseline = named(QLabel(wordWrap=True), "muted")
+        self._baseline.setFont(number_font(-0.5))
+        self._place = QVBoxLayout()
+        self._waiting = named(QLabel("The charts appear with the first answer."), "muted")
+        self._facts = QGridLayout()
+        self._fact_labels: list[tuple[QLabel, QLabel]] = []
+        self._progress = QProgressBar(textVisible=False, maximum=1000)
+        self._progress_words = named(QLabel(wordWrap=True), "muted")
+        self._record = QPushButton("Record baseline")
+        self._cancel = QPushButton("Cancel recording")
+        self._export = QPushButton("Export session metrics…")
+        self._connect()
+        self._build()
+        self.show_recording(None, "")
+
+    def _connect(self) -> None:
+        self._record.clicked.connect(self.record_requested)
+        self._cancel.clicked.connect(self.cancel_requested)
+        self._export.clicked.connect(self.export_requested)
+        self._record.setToolTip(
+            "Answer the built-in prompts by turns without and with speculation; the plain speed becomes the baseline"
+        )
+        self._export.setToolTip("Every run of this session with its raw steps: JSON, CSV and a report")
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(GRID // 2)
+        head.addWidget(self._number, 0, Qt.AlignmentFlag.AlignBaseline)
+        head.addWidget(self._unit, 0, Qt.AlignmentFlag.AlignBaseline)
+        head.addStretch()
+        head.addWidget(self._when, 0, Qt.AlignmentFlag.AlignBaseline)
+        self._place.setContentsMargins(0, 0, 0, 0)
+        self._place.addWidget(self._waiting, 1, Qt.AlignmentFlag.AlignCenter)
+        self._facts.setHorizontalSpacing(GRID)
+        self._facts.setVerticalSpacing(2)
+        self._facts.setColumnStretch(1, 1)
+        inner = QVBoxLayout()
+        inner.setContentsMargins(GRID // 2, GRID, GRID, GRID)
+        inner.setSpacing(GRID // 2)
+        inner.addLayout(head)
+        inner.addWidget(self._verdict)
+        inner.addWidget(self._baseline)
+        inner.addSpacing(GRID // 2)
+        inner.addLayout(self._place, 1)
+        inner.addSpacing(GRID // 2)
+        inner.addLayout(self._facts)
+        page = QWidget()
+        page.setLayout(inner)
+        area = QScrollArea(widgetResizable=True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(page)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(area, 1)
+        outer.addLayout(self._buttons())
+
+    def _buttons(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setContentsMargins(GRID // 2, GRID // 2, GRID, GRID)
+        column.setSpacing(GRID // 2)
+        column.addWidget(self._progress_words)
+        column.addWidget(self._progress)
+        for button in (self._record, self._cancel, self._export):
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            column.addWidget(button)
+        return column
+
+    # --- content --------------------------------------------------------------------------------------
+
+    def install_charts(self, charts: SpeedCharts) -> None:
+        """Put the charts into their place."""
+        self._place.removeWidget(self._waiting)
+        self._waiting.hide()
+        self._place.addWidget(charts, 1)
+        self.charts = charts
+
+    def show_speed(self, tps: float | None, when: str) -> None:
+        """Show the number, and whether it is of now or of the last answer."""
+        self._number.setText(NO_NUMBER if tps is None else f"{tps:.1f}")
+        self._when.setText(when)
+        self._number.setAccessibleDescription(f"{self._number.text()} tokens per second, {when}")
+
+    def show_verdict(self, words: str, baseline: str) -> None:
+        """Say whether speculation pays, and against what."""
+        self._verdict.setText(words)
+        self._baseline.setText(baseline)
+
+    @property
+    def verdict(self) -> str:
+        """What is said about whether speculation pays."""
+        return str(self._verdict.text())
+
+    @property
+    def baseline_words(self) -> str:
+        """What is said about the baseline."""
+        return str(self._baseline.text())
+
+    def show_facts(self, facts: Sequence[Fact]) -> None:
+        """Show these figures, one a line."""
+        while len(self._fact_labels) < len(facts):
+            self._add_fact_row()
+        for n, (name, value) in enumerate(self._fact_labels):
+            shown = n < len(facts)
+            name.setVisible(shown)
+            value.setVisible(shown)
+            if shown:
+                name.setText(facts[n].name)
+                value.setText(facts[n].value)
+                for label in (name, value):
+                    label.setToolTip(facts[n].meaning)
+                value.setAccessibleName(f"{facts[n].name}: {facts[n].value}")
+
+    def facts(self) -> dict[str, str]:
+        """The figures as shown."""
+        return {str(name.text()): str(value.text()) for name, value in self._fact_labels if not name.isHidden()}
+
+    def show_recording(self, fraction: float | None, words: str) -> None:
+        """Show how far a recording has come; ``None``: none is running, ``words`` may say why it cannot start."""
+        is_running = fraction is not None
+        self._record.setVisible(not is_running)
+        self._cancel.setVisible(is_running)
+        self._progress.setVisible(is_running)
+        self._progress_words.setVisible(bool(words))
+        self._progress_words.setText(words)
+        if fraction is not None:
+            self._progress.setValue(round(fraction * 1000))
+            self._progress.setAccessibleName(words)
+
+    def enable_actions(self, *, can_record: bool, can_export: bool) -> None:
+        """Offer only what can be done now."""
+        self._record.setEnabled(can_record)
+        self._export.setEnabled(can_export)
+
+    def _add_fact_row(self) -> None:
+        name, value = named(QLabel(), "muted"), QLabel()
+        name.setFont(text_font(-0.5))
+        value.setFont(number_font(-0.5))
+        value.setAlignment(Qt.AlignmentFlag.AlignRight)
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row = len(self._fact_labels)
+        self._facts.addWidget(name, row, 0)
+        self._facts.addWidget(value, row, 1)
+        self._fact_labels.append((name, value))

@@ -1,0 +1,40 @@
+"""The one style sheet: rules for our own widgets, by their names; everything else is the platform's style."""
+
+from __future__ import annotations
+
+from app.ui.theme import Colours
+
+_RULES = """
+QLabel#muted, QLabel#status, QLabel#caption, QLabel#state, QLabel#nothing { color: %(muted)s; }
+QLabel#nothing { padding: 12px; }
+QLabel#device { color: %(muted)s; border: 1px solid %(border)s; border-radius: 8px; padding: 1px 8px; }
+QSplitter::handle { background: %(border)s; }
+
+QFrame#question { background: %(raised)s; border-radius: 10px; }
+QTextBrowser#prose { background: transparent; color: %(text)s; }
+QFrame#code { background: %(base)s; border: 1px solid %(border)s; border-radius: 6px; }
+QPlainTextEdit#codetext { background: transparent; color: %(text)s; }
+QFrame#mark { border: 1px solid %(warning)s; border-radius: 6px; }
+
+QFrame#composer { background: %(base)s; border: 1px solid %(border)s; border-radius: 12px; }
+QFrame#composer[active="true"] { border-color: %(accent)s; }
+QPlainTextEdit#editor { background: transparent; color: %(text)s; }
+QPushButton#send { background: %(accent)s; border: none; border-radius: 8px; }
+QPushButton#send:disabled { background: %(raised)s; }
+QPushButton#send:focus { border: 2px solid %(text)s; }
+
+QFrame#notice { background: %(base)s; border: 1px solid %(accent)s; border-radius: 8px; }
+QFrame#notice[kind="warning"] { border-color: %(warning)s; }
+QFrame#notice[kind="error"] { border-color: %(danger)s; }
+
+QPushButton#example { text-align: left; padding: 10px 14px; color: %(text)s; background: %(base)s;
+                      border: 1px solid %(border)s; border-radius: 8px; }
+QPushButton#example:hover, QPushButton#example:focus { border-color: %(accent)s; }
+
+QListView#conversations { background: transparent; color: %(text)s; }
+"""
+
+
+def style_sheet(scheme: Colours) -> str:
+    """Return the style sheet of a scheme."""
+    return _RULES % {name: getattr(scheme, name) for name in Colours.__slots__}

@@ -1,0 +1,248 @@
+"""Colours, fonts and icons: the palette first, style sheets only for our own widgets.
+
+A widget asks :func:`colours` when it draws, and :func:`follow` calls it when they have changed; nobody holds a theme
+object. (Not ``changeEvent``: a style sheet set in there sends another ``PaletteChange``, for ever.)
+Colour never carries a meaning alone: beside it stands a word or a shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QImageReader, QPalette, QPixmap
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+
+from app.paths import resource
+
+if TYPE_CHECKING:
+    from app.settings import Theme
+
+W = TypeVar("W", bound=QWidget)
+
+GRID = 8
+"""Everything is a multiple of this many logical pixels, or half of it."""
+
+_ICON_PX = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """One scheme. Contrast of text, muted, accent, warning and danger on window and base is at least 4.5 : 1."""
+
+    is_dark: bool
+    window: str
+    base: str
+    raised: str
+    border: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    plain: str
+    warning: str
+    danger: str
+    code_keyword: str
+    code_string: str
+    code_comment: str
+    code_number: str
+    code_name: str
+
+
+LIGHT = Colours(
+    is_dark=False,
+    window="#f5f7f8",
+    base="#ffffff",
+    raised="#eaeef1",
+    border="#cfd6dc",
+    text="#1a2026",
+    muted="#55606b",
+    accent="#0e6f8a",
+    on_accent="#ffffff",
+    plain="#a14f00",
+    warning="#7d5200",
+    danger="#b3261e",
+    code_keyword="#8b2a8f",
+    code_string="#236b2b",
+    code_comment="#5f6b76",
+    code_number="#94460a",
+    code_name="#1a5fa8",
+)
+DARK = Colours(
+    is_dark=True,
+    window="#15191d",
+    base="#1b2025",
+    raised="#262d34",
+    border="#39424b",
+    text="#e5e9ed",
+    muted="#9daab6",
+    accent="#4cc3dc",
+    on_accent="#06222a",
+    plain="#f0a35e",
+    warning="#e8b84d",
+    danger="#ff8a80",
+    code_keyword="#d7a1ec",
+    code_string="#9ccf86",
+    code_comment="#93a0ac",
+    code_number="#efb17f",
+    code_name="#86bdf5",
+)
+
+
+class _Bus(QObject):
+    changed = Signal()
+
+
+@cache
+def _bus() -> _Bus:
+    return _Bus()
+
+
+def follow(restyle: Callable[[], object]) -> None:
+    """Call a widget's method now, and whenever the colours have changed, as long as the widget lives."""
+    _bus().changed.connect(restyle)
+    restyle()
+
+
+def colours() -> Colours:
+    """Return the scheme of the application's palette."""
+    return DARK if QGuiApplication.palette().color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
+
+
+def make_palette(scheme: Colours) -> QPalette:
+    """Make the application's palette of a scheme."""
+    role, group = QPalette.ColorRole, QPalette.ColorGroup
+    palette = QPalette(QColor(scheme.raised), QColor(scheme.window))
+    for which, name in (
+        (role.Window, scheme.window),
+        (role.WindowText, scheme.text),
+        (role.Base, scheme.base),
+        (role.AlternateBase, scheme.raised),
+        (role.Text, scheme.text),
+        (role.PlaceholderText, scheme.muted),
+        (role.Button, scheme.raised),
+        (role.ButtonText, scheme.text),
+        (role.BrightText, scheme.danger),
+        (role.ToolTipBase, scheme.base),
+        (role.ToolTipText, scheme.text),
+        (role.Link, scheme.accent),
+        (role.LinkVisited, scheme.accent),
+        (role.Highlight, scheme.accent),
+        (role.HighlightedText, scheme.on_accent),
+        (role.Accent, scheme.accent),
+        (role.Mid, scheme.border),
+    ):
+        palette.setColor(which, QColor(name))
+    for which in (role.WindowText, role.Text, role.ButtonText, role.PlaceholderText):
+        palette.setColor(group.Disabled, which, QColor(scheme.muted))
+    palette.setColor(group.Disabled, role.Highlight, QColor(scheme.border))
+    return palette
+
+
+class ThemeSwitch(QObject):
+    """Applies the person's choice to the application and follows the system while the choice is ``system``."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._app = app
+        self._choice: Theme = "system"
+        app.styleHints().colorSchemeChanged.connect(self.on_system_changed)
+
+    def choose(self, choice: Theme) -> None:
+        """Switch to light, dark, or whatever the system has."""
+        self._choice = choice
+        scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark, "system": Qt.ColorScheme.Unknown}[choice]
+        self._app.styleHints().setColorScheme(scheme)  # the window's frame follows
+        self._apply()
+
+    def on_system_changed(self) -> None:
+        """Follow the system."""
+        self._apply()
+
+    def _apply(self) -> None:
+        is_dark = self._choice == "dark"
+        if self._choice == "system":
+            is_dark = self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        before = colours()
+        self._app.setPalette(make_palette(DARK if is_dark else LIGHT))
+        if colours() is not before:
+            _bus().changed.emit()
+
+
+def text_font(extra_pt: float = 0.0, *, bold: bool = False) -> QFont:
+    """Return the platform's own font, larger or smaller by some points."""
+    font = QFont(QGuiApplication.font())
+    font.setPointSizeF(max(7.0, font.pointSizeF() + extra_pt))
+    if bold:
+        font.setWeight(QFont.Weight.DemiBold)
+    return font
+
+
+def number_font(extra_pt: float = 0.0, *, bold: bool = False) -> QFont:
+    """Return a font whose figures all have one width, so that numbers do not dance."""
+    font = text_font(extra_pt, bold=bold)
+    font.setFeature(QFont.Tag("tnum"), 1)
+    return font
+
+
+def code_font(extra_pt: float = 0.0) -> QFont:
+    """Return the platform's fixed-pitch font."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    font.setPointSizeF(text_font(extra_pt).pointSizeF())
+    return font
+
+
+@cache
+def _source(name: str) -> str:
+    return resource("icons", f"{name}.svg").read_text(encoding="utf-8")
+
+
+@cache
+def _pixmap(name: str, colour: str, px: int) -> QPixmap:
+    buffer = QBuffer()
+    buffer.setData(QByteArray(_source(name).replace("currentColor", colour).encode()))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer, QByteArray(b"svg"))
+    reader.setScaledSize(QSize(px, px))
+    return QPixmap.fromImage(reader.read())
+
+
+def icon(name: str, colour: str, size_px: int = _ICON_PX) -> QIcon:
+    """Return an icon of ``resources/icons`` in a colour, sharp on the sharpest screen there is."""
+    scale = max((screen.devicePixelRatio() for screen in QGuiApplication.screens()), default=1.0)
+    pixmap = QPixmap(_pixmap(name, colour, round(size_px * scale)))
+    pixmap.setDevicePixelRatio(scale)
+    return QIcon(pixmap)
+
+
+def named(widget: W, name: str) -> W:
+    """Give a widget the name that a style sheet knows it by, and return it."""
+    widget.setObjectName(name)
+    return widget
+
+
+class IconButton(QToolButton):
+    """A flat button with an icon that keeps the colour of the text, and a name for those who cannot see it."""
+
+    def __init__(self, icon_name: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._icon_name = icon_name
+        self.setAutoRaise(True)
+        self.setIconSize(QSize(_ICON_PX, _ICON_PX))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.rename(name)
+        follow(self._tint)
+
+    def rename(self, name: str, icon_name: str = "") -> None:
+        """Give the button another meaning."""
+        self.setToolTip(name)
+        self.setAccessibleName(name.partition(" (")[0])
+        if icon_name and icon_name != self._icon_name:
+            self._icon_name = icon_name
+            self._tint()
+
+    def _tint(self) -> None:
+        self.setIcon(icon(self._icon_name, colours().text))

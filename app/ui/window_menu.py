@@ -1,0 +1,137 @@
+"""The menu behind the three dots, and the keys that do the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, get_args
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMessageBox
+
+from app import __version__
+from app.paths import data_dir, log_dir
+from app.settings import Theme
+
+if TYPE_CHECKING:
+    from app.ui.chats import Chats
+    from app.ui.choices import Choices
+    from app.ui.engine_control import EngineControl
+    from app.ui.main_window import MainWindow
+    from app.ui.theme import ThemeSwitch
+
+DRAFT_LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16)
+
+_THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
+
+
+class WindowMenu(QObject):
+    """Builds the menu when it is asked for, and registers the shortcuts once."""
+
+    def __init__(
+        self, window: MainWindow, theme: ThemeSwitch, choices: Choices, chats: Chats, engine: EngineControl
+    ) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._choices, self._chats, self._engine = window, theme, choices, chats, engine
+        window.pair_bar.menu_requested.connect(self.pop_up)
+        for keys, action in self._shortcuts():
+            window.add_shortcut(keys, action)
+
+    def _shortcuts(self) -> tuple[tuple[str, Callable[[], object]], ...]:
+        window = self._window
+        return (
+            ("Ctrl+N", self._chats.new),
+            ("Ctrl+F", self.search),
+            ("Ctrl+K", window.pair_bar.toggle_speculation),
+            ("Ctrl+B", window.toggle_sidebar),
+            ("Ctrl+J", window.toggle_panel),
+            ("Ctrl+L", window.composer.take_focus),
+            ("Ctrl+End", window.transcript.go_to_end),
+            ("Ctrl+Shift+E", window.panel.export_requested.emit),
+            ("Alt+M", self.pop_up),
+            ("Escape", window.composer.stopped.emit),
+            ("Ctrl+Q", window.close),
+        )
+
+    def search(self) -> None:
+        """Show the conversations and search them."""
+        self._window.sidebar.show()
+        self._window.sidebar.start_search()
+
+    def pop_up(self) -> None:
+        """Show the menu below its button."""
+        button = self._window.pair_bar.menu_button
+        menu = self.make()
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def make(self) -> QMenu:
+        """Build the menu with the choices as they are now."""
+        window, menu = self._window, QMenu(self._window)
+        self._add(menu, "New conversation", self._chats.new, "Ctrl+N")
+        self._add(menu, "Search conversations", self.search, "Ctrl+F")
+        current = self._chats.current
+        if current is not None and current.id:
+            number = current.id
+            self._add(menu, "Export conversation as Markdown…", lambda: self._chats.export(number, "md"))
+            self._add(menu, "Export conversation as JSON…", lambda: self._chats.export(number, "json"))
+        menu.addSeparator()
+        self._add(menu, "Speculation on or off", window.pair_bar.toggle_speculation, "Ctrl+K")
+        self._add_lengths(menu.addMenu("Draft length"))
+        self._add(menu, "Record baseline", window.panel.record_requested.emit)
+        self._add(menu, "Export session metrics…", window.panel.export_requested.emit, "Ctrl+Shift+E")
+        self._add(menu, "Start the engine again", self._engine.restart)
+        menu.addSeparator()
+        self._add(menu, "Conversations", window.toggle_sidebar, "Ctrl+B")
+        self._add(menu, "Speed panel", window.toggle_panel, "Ctrl+J")
+        self._add_themes(menu.addMenu("Colours"))
+        menu.addSeparator()
+        self._add(menu, "About Slipstream", self.about)
+        self._add(menu, "Quit", window.close, "Ctrl+Q")
+        return menu
+
+    def _add(self, menu: QMenu, words: str, action: Callable[[], object], keys: str = "") -> None:
+        entry = QAction(words, menu)
+        if keys:
+            entry.setShortcut(QKeySequence(keys))
+            entry.setShortcutVisibleInContextMenu(True)
+        entry.triggered.connect(lambda: action())
+        menu.addAction(entry)
+
+    def _add_lengths(self, menu: QMenu) -> None:
+        group = QActionGroup(menu)
+        for length in sorted({*DRAFT_LENGTHS, self._choices.settings.draft_tokens}):
+            entry = QAction(f"{length} token" + ("" if length == 1 else "s"), group, checkable=True)
+            entry.setChecked(length == self._choices.settings.draft_tokens)
+            entry.triggered.connect(lambda _on, n=length: self.choose_length(n))
+            menu.addAction(entry)
+
+    def _add_themes(self, menu: QMenu) -> None:
+        group = QActionGroup(menu)
+        for theme in get_args(Theme):
+            entry = QAction(_THEMES[theme], group, checkable=True)
+            entry.setChecked(theme == self._choices.settings.theme)
+            entry.triggered.connect(lambda _on, t=theme: self.choose_theme(t))
+            menu.addAction(entry)
+
+    def choose_length(self, length: int) -> None:
+        """Draft that many tokens at most, from the next answer on."""
+        self._choices.change(draft_tokens=length)
+        self._engine.note_engagement(None)
+
+    def choose_theme(self, theme: Theme) -> None:
+        """Switch between light, dark and the system's colours."""
+        self._choices.change(theme=theme)
+        self._theme.choose(theme)
+
+    def about(self) -> None:
+        """Say what this is, and where it keeps things."""
+        box = QMessageBox(self._window)
+        box.setWindowTitle("About Slipstream")
+        box.setText(f"Slipstream {__version__}")
+        box.setInformativeText(
+            "Chat with GGUF models on your own machine, sped up by speculative decoding that is measured.\n\n"
+            f"Conversations and baselines: {data_dir()}\nLog: {log_dir()}"
+        )
+        box.finished.connect(box.deleteLater)
+        box.open()

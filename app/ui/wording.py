@@ -1,0 +1,122 @@
+"""States and figures in words. Pure functions: the window, its tests and the pictures say the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+if TYPE_CHECKING:
+    from app.chat.conversation import AnswerStats, Message
+    from app.protocol import Engagement, Loaded, LoadProgress, Prefill, SpecType, Started
+
+_STAGES = {"target": "Loading the model", "draft": "Loading the draft model", "warmup": "Warming up"}
+_DRAFTERS = {
+    "ngram": "n-gram",
+    "draft-simple": "draft model",
+    "draft-mtp": "MTP heads",
+    "tree": "token tree",
+    "none": "none",
+    "": "none",
+}
+
+NOT_LOADED = "No model is loaded."
+
+
+def drafter_name(kind: str) -> str:
+    """Name of a drafter, or of several in a row, for a person."""
+    return " + ".join(_DRAFTERS.get(part, part) for part in kind.split(","))
+
+
+def load_words(progress: LoadProgress) -> str:
+    """How far loading has come."""
+    return f"{_STAGES[progress.stage]}… {progress.fraction:.0%}"
+
+
+def prefill_words(started: Started, done: int) -> str:
+    """How far reading the prompt has come; what the cache already holds is said."""
+    total = started.prompt_tokens - started.cached_tokens
+    words = f"Reading the prompt: {done:,} of {total:,} tokens"
+    return words + (f" ({started.cached_tokens:,} already known)" if started.cached_tokens else "")
+
+
+def waiting_words(prefill: Prefill, started: Started | None) -> str:
+    """What to say under an answer that has no text yet."""
+    if started is None:
+        return f"Reading the prompt: {prefill.done:,} of {prefill.total:,} tokens"
+    return prefill_words(started, prefill.done)
+
+
+def engagement_words(engagement: Engagement) -> str:
+    """Whether speculation is engaged, with what and how long, or why not."""
+    if engagement.engaged:
+        return f"engaged: {drafter_name(engagement.drafter)}, length {engagement.draft_tokens}"
+    return f"not engaged: {engagement.reason}"
+
+
+def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: int, *, is_on: bool) -> str:
+    """What the next answer's speculation will be, as far as is known before it starts."""
+    kinds = tuple(kind for kind in kinds if kind != "none")
+    if not is_on:
+        return "off: the next answer is plain"
+    if not kinds:
+        return "not engaged: no drafter is chosen"
+    if loaded is None:
+        return "not engaged: no model is loaded"
+    able = [kind for kind in kinds if kind in loaded.drafters]
+    if able:
+        return f"ready: {drafter_name(','.join(able))}, length {n_draft}"
+    reason = loaded.not_engageable.get(kinds[0], f"{drafter_name(kinds[0])} is not available with this model")
+    return f"not engaged: {reason}"
+
+
+def device_words(loaded: Loaded | None) -> str:
+    """The device chip."""
+    if loaded is None:
+        return ""
+    return f"{loaded.device} · {loaded.n_threads} thread" + ("" if loaded.n_threads == 1 else "s")
+
+
+def speed_words(stats: AnswerStats) -> str:
+    """The line under an answer: speed, first token, acceptance, speculation, how it ended."""
+    parts = []
+    if stats.decode_tps is not None:
+        parts.append(f"{stats.decode_tps:.1f} tok/s")
+    if stats.ttft_s is not None:
+        parts.append(f"first token {stats.ttft_s:.2f} s")
+    if stats.n_tokens:
+        parts.append(f"{stats.n_tokens:,} token" + ("" if stats.n_tokens == 1 else "s"))
+    if stats.n_proposed:
+        share = stats.n_accepted / stats.n_proposed
+        parts.append(f"draft accepted {stats.n_accepted:,}/{stats.n_proposed:,} ({share:.1%})")
+    if stats.engagement is not None:
+        parts.append(f"speculation {engagement_words(stats.engagement)}")
+    elif stats.n_tokens:
+        parts.append("speculation off")
+    if stats.stop_reason is not None and (ending := _ending(stats)):
+        parts.append(ending)
+    return " · ".join(parts)
+
+
+def _ending(stats: AnswerStats) -> str:
+    match stats.stop_reason:
+        case None | "eos" | "stop":
+            return ""
+        case "length":
+            return "stopped at the length limit"
+        case "cancelled":
+            return "stopped by you"
+        case "failed":
+            return "failed"
+        case _ as never:
+            assert_never(never)
+
+
+def interrupted_words(message: Message) -> str:
+    """The mark on a stored answer that was broken off, "" on others."""
+    if message.state != "interrupted":
+        return ""
+    return "This answer was interrupted. What had been written is kept."
+
+
+def bytes_words(n_bytes: int) -> str:
+    """A file size."""
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
