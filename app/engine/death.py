@@ -50,7 +50,7 @@ def describe_status(status: int) -> str:
         return f"{_SIGNALS[name]} [{name}]" if name in _SIGNALS else f"signal {name} ended it"
     if status > 0xFFFF:
         return f"{_NT_STATUS.get(status, 'it crashed')} [0x{status:08X}]"
-    return "it left" if status == 0 else f"it gave up [exit status {status}]"
+    return "it left without being asked to" if status == 0 else f"it gave up [exit status {status}]"
 
 
 def telling_line(lines: Sequence[str]) -> str:

@@ -53,10 +53,11 @@ def engage(speculation: Speculation, pair: LoadedPair, sampler: Sampler) -> Enga
     reason = " ".join(missing)
     if not names:
         return Engaged(None, Engagement(engaged=False, reason=reason))
+    limit = min(speculation.draft_tokens, pair.target.context.n_draft_max)
     drafters = [_make(name, speculation, pair, sampler) for name in names]
     return Engaged(
         drafters[0] if len(drafters) == 1 else Chain(drafters),
-        Engagement(engaged=True, drafter=",".join(names), draft_tokens=speculation.draft_tokens, reason=reason),
+        Engagement(engaged=True, drafter=",".join(names), draft_tokens=limit, reason=reason),
     )
 
 

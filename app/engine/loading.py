@@ -15,13 +15,17 @@ from pathlib import Path
 from app.engine.cancel import CancelFlag
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.gguf import read_header
-from app.engine.llama import Context, DecodeCancelledError, Model
+from app.engine.llama import Context, DecodeCancelledError, Model, Shape
 from app.engine.threads import default_threads
 from app.errors import LoadError, ModelFileError, PairError, SlipstreamError, UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, ModelInfo, NoticeInfo, SpecType
 
 N_CTX_MIN = 16
 """A context shorter than this holds no conversation."""
+
+MAX_SNAPSHOTS = 8
+"""States that a recurrent memory keeps for rewinding: its size times one more than this. Longer drafts seldom
+pay, and a state of a 9B hybrid takes some 50 MB."""
 
 PROGRESS_INTERVAL_S = 0.05
 """How often a load is asked how far it has come."""
@@ -93,7 +97,13 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     model = yield from _load_model(command.id, command.target, "target", cancel)
     wanted = command.n_ctx or model.n_ctx_train
     n_ctx = max(N_CTX_MIN, min(wanted, model.n_ctx_train or wanted))
-    target = _with_context(model, command.target, n_ctx, n_threads, command.draft_max + 1)
+    shape = Shape(
+        n_ctx=n_ctx,
+        n_threads=n_threads,
+        n_rows_max=command.draft_max + 1,
+        n_snapshots=min(command.draft_max, MAX_SNAPSHOTS) if model.has_memory_of_states else 0,
+    )
+    target = _with_context(model, command.target, shape)
     pair = LoadedPair(target, n_threads)
     if wanted > n_ctx:
         pair.notices.append(
@@ -116,7 +126,7 @@ def _check_continues_text(model: Model, path: str) -> None:
         )
 
 
-def _with_context(model: Model, path: str, n_ctx: int, n_threads: int, n_rows_max: int) -> LoadedModel:
+def _with_context(model: Model, path: str, shape: Shape) -> LoadedModel:
     """Give a model its context; free the model if that fails.
 
     Raises:
@@ -125,8 +135,7 @@ def _with_context(model: Model, path: str, n_ctx: int, n_threads: int, n_rows_ma
     """
     try:
         _check_continues_text(model, path)
-        context = Context(model, n_ctx=n_ctx, n_threads=n_threads, n_rows_max=n_rows_max)
-        return LoadedModel(model, context, _info(model, path))
+        return LoadedModel(model, Context(model, shape), _info(model, path))
     except BaseException:
         model.close()
         raise
@@ -142,8 +151,8 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
         "draft-mtp": "This version does not use MTP heads yet.",
         "tree": "This version does not draft token trees yet.",
     }
-    if not pair.target.context.can_rewind:
-        why = "The target keeps a running state (recurrent layers), which this version cannot rewind."
+    if command.draft_max and not pair.target.context.n_draft_max:
+        why = "The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture."
         pair.not_engageable |= {"ngram": why, "draft-simple": why}
     elif command.draft is None:
         pair.not_engageable["draft-simple"] = "No draft model is chosen."
@@ -162,13 +171,27 @@ def _load_fitting_draft(
     model = yield from _load_model(command.id, path, "draft", cancel)
     try:
         check_vocabularies(pair.target.model, model)
+        _check_rewinds(model)
     except PairError:
         model.close()
         raise
     n_ctx = min(pair.target.context.n_ctx, model.n_ctx_train or pair.target.context.n_ctx)
-    draft = _with_context(model, path, n_ctx, pair.n_threads, 1)
+    draft = _with_context(model, path, Shape(n_ctx=n_ctx, n_threads=pair.n_threads, n_rows_max=1))
     yield from _warm_up_or_close(command.id, draft, cancel)
     return draft
+
+
+def _check_rewinds(draft: Model) -> None:
+    """Refuse a draft model that would evaluate everything again after every rejected token.
+
+    Raises:
+        PairError: it keeps a running state.
+    """
+    if draft.has_memory_of_states:
+        raise PairError(
+            "The draft model keeps a running state (recurrent layers), which cannot be rewound token by token.",
+            "Choose a draft model with attention layers only.",
+        )
 
 
 def _load_model(

@@ -238,13 +238,19 @@ class _Answer:
         return target.context.n_past
 
     def _prefill(self) -> Iterator[Prefill]:
-        """Evaluate what is new of the prompt, in batches."""
+        """Evaluate what is new of the prompt, in batches.
+
+        A memory with recurrent layers is marked before the last token: from there the same prompt is answered again.
+        """
         context = self.pair.target.context
         n_start, n = context.n_past, len(self.tokens)
         while context.n_past < n:
-            batch = self.tokens[context.n_past : context.n_past + PREFILL_BATCH]
+            n_end = n - 1 if context.has_state and context.n_past < n - 1 else n
+            batch = self.tokens[context.n_past : min(n_end, context.n_past + PREFILL_BATCH)]
             started_s = time.perf_counter()
             context.decode(batch, 1)
+            if context.n_past == n - 1:
+                context.mark()  # nothing, on a memory without
             self.prefill_s += time.perf_counter() - started_s
             yield Prefill(self.command.id, context.n_past - n_start, n - n_start)
 

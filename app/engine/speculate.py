@@ -27,9 +27,11 @@ from app.protocol import Step
 
 
 class Target(Memory, Protocol):
-    """The target's memory; also says how many rows of a batch it can keep."""
+    """The target's memory."""
 
-    n_rows_max: int
+    @property
+    def n_draft_max(self) -> int:
+        """Longest draft that can be verified and rewound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,8 @@ def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
     if g.drafter is None:
         return
     started_s = time.perf_counter()
-    n_room = min(n_stop - len(g.tokens), g.target.n_ctx - g.target.n_past, g.target.n_rows_max) - 1
-    attempt.limit = max(0, min(g.length.choose(), n_room))
+    n_room = min(n_stop - len(g.tokens), g.target.n_ctx - g.target.n_past) - 1
+    attempt.limit = max(0, min(g.length.choose(), n_room, g.target.n_draft_max))
     if attempt.limit:
         try:
             attempt.draft = g.drafter.draft(g.tokens, attempt.limit)

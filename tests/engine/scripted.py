@@ -29,6 +29,10 @@ class ScriptedMemory:
         self._rows: list[np.ndarray] = []
 
     @property
+    def n_draft_max(self) -> int:
+        return self.n_rows_max - 1
+
+    @property
     def n_past(self) -> int:
         return len(self.held)
 

@@ -5,7 +5,7 @@ Nothing outside this package sees a pointer, except as an opaque argument.
 
 from app.engine.llama.backend import LLAMA_CPP_COMMIT, init_backend, system_info
 from app.engine.llama.chain import SamplerChain
-from app.engine.llama.context import Context, DecodeCancelledError, Row
+from app.engine.llama.context import Context, DecodeCancelledError, Row, Shape
 from app.engine.llama.model import Model
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Model",
     "Row",
     "SamplerChain",
+    "Shape",
     "init_backend",
     "system_info",
 ]

@@ -1,5 +1,10 @@
 """The memory of one sequence of a model: decode appends to it, rewind shortens it.
 
+A pure-attention memory drops any tail. One with recurrent layers holds a running state: of that, only as many
+tokens of the *last* decode can be dropped as it kept snapshots of, and only once until the next decode.
+``seq_rm`` says yes to more than that and leaves a wrong state (measured), so the rule is kept here.
+Everything else goes back to a checkpoint, or to nothing.
+
 What llama.cpp answers with ``abort()`` is checked here first and raised as an exception (``GGML_ASSERT`` in
 ``llama-context.cpp``: a batch over ``n_batch``, more output rows than ``n_outputs_max``).
 """
@@ -9,6 +14,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import llama_cpp.llama_cpp as lc
@@ -23,6 +29,11 @@ from app.errors import DecodeError, LoadError
 Row = NDArray[np.float32]
 """Logits of one position, shape ``(n_vocab,)``; a view that the next decode overwrites."""
 
+MAX_CHECKPOINTS = 8
+CHECKPOINT_BYTES = 512 * 1024 * 1024
+"""Most checkpoints, and most memory for them, that a context keeps."""
+
+_PARTIAL_ONLY = 1  # LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY: the recurrent part alone
 _ABORTED = 2  # llama_decode's return value after the abort callback said stop
 
 
@@ -30,46 +41,80 @@ class DecodeCancelledError(DecodeError):
     """The cancel flag stopped a decode; never crosses a process."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a context is laid out.
+
+    Attributes:
+        n_ctx: positions in the memory.
+        n_threads: for decoding and for prefill alike.
+        n_rows_max: most positions of a batch whose logits are wanted (longest draft + 1).
+        n_snapshots: states kept for rewinding, where the memory has recurrent layers that can; memory grows with it.
+        n_batch: most tokens in one decode.
+    """
+
+    n_ctx: int
+    n_threads: int
+    n_rows_max: int
+    n_snapshots: int = 0
+    n_batch: int = 512
+
+
+def _native_params(shape: Shape) -> Any:
+    params = lc.llama_context_default_params()
+    params.n_ctx = shape.n_ctx
+    # On hybrids llama.cpp aborts unless n_ubatch > n_rs_seq + 1 (llama-batch.cpp, n_keep_tail).
+    params.n_batch = params.n_ubatch = max(shape.n_batch, shape.n_rows_max, shape.n_snapshots + 2)
+    params.n_seq_max = 1
+    params.n_rs_seq = shape.n_snapshots
+    params.n_outputs_max = shape.n_rows_max
+    params.n_threads = params.n_threads_batch = shape.n_threads
+    params.no_perf = True
+    return params
+
+
+@dataclass(frozen=True, slots=True)
+class _Checkpoint:
+    """The recurrent part of a memory as it was at ``n_past``."""
+
+    n_past: int
+    data: Any
+
+
 class Context:
     """The memory (KV cache) of one sequence of a model, and the logits of its last decode."""
 
-    def __init__(self, model: Model, *, n_ctx: int, n_threads: int, n_rows_max: int, n_batch: int = 512) -> None:
+    def __init__(self, model: Model, shape: Shape) -> None:
         """Allocate the memory.
-
-        Args:
-            model: whose weights are used; kept alive by the caller.
-            n_ctx: positions in the memory.
-            n_threads: for decoding and for prefill alike.
-            n_rows_max: most positions of a batch whose logits are wanted (longest draft + 1).
-            n_batch: most tokens in one decode.
 
         Raises:
             LoadError: llama.cpp could not make the context, mostly for want of memory.
         """
-        params = lc.llama_context_default_params()
-        params.n_ctx = n_ctx
-        params.n_batch = params.n_ubatch = max(n_batch, n_rows_max)
-        params.n_seq_max = 1
-        params.n_outputs_max = n_rows_max
-        params.n_threads = params.n_threads_batch = n_threads
-        params.no_perf = True
         forget_log()
-        self._context: Any = lc.llama_init_from_model(model.handle, params)
+        self._context: Any = lc.llama_init_from_model(model.handle, _native_params(shape))
         if not self._context:
             raise LoadError(
-                f"No context of {n_ctx} tokens could be made: {last_log('no reason given')}",
+                f"No context of {shape.n_ctx} tokens could be made: {last_log('no reason given')}",
                 "Choose a shorter context length or a smaller model.",
             )
         self._memory: Any = lc.llama_get_memory(self._context)
         self.n_ctx: int = lc.llama_n_ctx(self._context)
         self.n_vocab = model.n_vocab
-        self.n_batch: int = params.n_batch
-        self.n_rows_max = n_rows_max
+        self.n_batch = shape.n_batch
+        self.n_rows_max = shape.n_rows_max
         self.n_past = 0
-        self.can_rewind = not model.has_memory_of_states
+        self.n_snapshots: int = lc.llama_n_rs_seq(self._context)
+        self.has_state = model.has_memory_of_states
+        self._checkpoints: list[_Checkpoint] = []
+        self._n_droppable = 0
         self._n_last_rows = 0
         self._n_last_tokens = 0
         self._make_batch()
+
+    @property
+    def n_draft_max(self) -> int:
+        """Longest draft that can be verified and rewound."""
+        return min(self.n_rows_max - 1, self.n_snapshots) if self.has_state else self.n_rows_max - 1
 
     def _make_batch(self) -> None:
         """Allocate the one batch that every decode fills again, with numpy views of its arrays."""
@@ -112,6 +157,7 @@ class Context:
                 "Start the engine again; if it happens again, choose a shorter context or another model.",
             )
         self.n_past += n
+        self._n_droppable = min(self.n_snapshots, n - 1)
         self._n_last_rows, self._n_last_tokens = n_rows, n
 
     def row(self, index: int) -> Row:
@@ -124,19 +170,45 @@ class Context:
         return view
 
     def rewind(self, n_keep: int) -> None:
-        """Drop every token from position ``n_keep`` on.
+        """Drop every token from position ``n_keep`` on, and more where the memory cannot do just that.
 
-        A recurrent or hybrid memory cannot drop some of its tokens (``seq_rm`` may even say that it did,
-        and leave a wrong state), so there everything goes: look at ``n_past`` afterwards.
+        Look at ``n_past`` afterwards: on a memory with recurrent layers it may be that of a checkpoint, or 0.
         """
         if n_keep < self.n_past:
             self._drop_from(n_keep)
 
     def _drop_from(self, n_keep: int) -> None:
-        if n_keep == 0 or not self.can_rewind or not lc.llama_memory_seq_rm(self._memory, 0, n_keep, -1):
-            lc.llama_memory_clear(self._memory, True)
-            n_keep = 0
-        self.n_past = n_keep
+        may_drop = n_keep > 0 and (not self.has_state or self.n_past - n_keep <= self._n_droppable)
+        self._n_droppable = 0
+        if may_drop and lc.llama_memory_seq_rm(self._memory, 0, n_keep, -1):
+            self.n_past = n_keep
+        else:
+            self._restore(n_keep)
+        self._checkpoints = [c for c in self._checkpoints if c.n_past <= self.n_past]
+
+    def mark(self) -> None:
+        """Keep a checkpoint here, if this memory needs one to come back; the oldest gives way to it."""
+        if not self.has_state or any(c.n_past == self.n_past for c in self._checkpoints):
+            return
+        size: int = lc.llama_state_seq_get_size_ext(self._context, 0, _PARTIAL_ONLY)
+        data = (ctypes.c_uint8 * size)()
+        if lc.llama_state_seq_get_data_ext(self._context, data, size, 0, _PARTIAL_ONLY) == size:
+            n_kept = max(0, min(MAX_CHECKPOINTS, CHECKPOINT_BYTES // max(1, size)) - 1)
+            self._checkpoints = [*self._checkpoints[len(self._checkpoints) - n_kept :], _Checkpoint(self.n_past, data)]
+
+    def _restore(self, n_keep: int) -> None:
+        """Go back to the latest checkpoint at or before ``n_keep``, or to nothing."""
+        for checkpoint in reversed(self._checkpoints):
+            size = len(checkpoint.data)
+            if checkpoint.n_past > n_keep:
+                continue
+            if lc.llama_state_seq_set_data_ext(
+                self._context, checkpoint.data, size, 0, _PARTIAL_ONLY
+            ) == size and lc.llama_memory_seq_rm(self._memory, 0, checkpoint.n_past, -1):
+                self.n_past = checkpoint.n_past
+                return
+        lc.llama_memory_clear(self._memory, True)
+        self.n_past = 0
 
     @contextmanager
     def cancelled_by(self, cancel: CancelFlag) -> Iterator[None]:
