@@ -15,7 +15,6 @@ import typer
 from app.cli import options
 from app.cli.hosting import host, load
 from app.cli.measure import Measured, identical_to_plain, interleave, is_off, measure, warm_up
-from app.cli.profile import accept_text
 from app.cli.prompts import MIXED, SETS, Prompt, load_prompts
 from app.cli.terminal import note
 from app.host import PairChoice
@@ -211,21 +210,20 @@ def _show(result: Bench) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{result.target.name if result.target else ''}, temperature {result.temperature:g}")
-    table.add_column("prompt")
-    table.add_column("speculation")
-    for heading in ("decode tok/s", "low to high", "× plain", "accept", "tokens/step", "answer s", "n"):
-        table.add_column(heading, justify="right")
-    table.add_column("same text")
+    name = result.target.name if result.target else ""
+    table = Table(title=f"{name}, temperature {result.temperature:g}, {result.repeat} runs each", box=None)
+    for heading in ("prompt", "drafted by", "tok/s", "95 %", "× plain", "accept", "per step", "answer s", "same"):
+        words = heading in ("prompt", "drafted by", "same")
+        table.add_column(heading, justify="left" if words else "right", no_wrap=True, overflow="ellipsis")
     plain = {row.prompt: row.decode_tps for row in result.rows if row.spec_type == "none"}
     for row in result.rows:
         table.add_row(*_cells(row, plain.get(row.prompt)))
-    console = Console()
+    console = Console(highlight=False, markup=False)
     console.print(table)
     for comparison in result.comparisons:
-        console.print(f"{comparison.spec_type} up to {comparison.draft_tokens}: {comparison.sentence}", highlight=False)
+        console.print(f"{comparison.spec_type} up to {comparison.draft_tokens}: {comparison.sentence}")
     for reason in dict.fromkeys(row.not_engaged for row in result.rows if row.not_engaged):
-        console.print(f"not engaged: {reason}", highlight=False, markup=False)
+        console.print(f"not engaged: {reason}")
 
 
 def _cells(row: BenchRow, plain: Interval | None) -> list[str]:
@@ -233,13 +231,12 @@ def _cells(row: BenchRow, plain: Interval | None) -> list[str]:
     speed, answer = row.decode_tps, row.answer_s
     return [
         row.prompt,
-        "plain" if off else f"{row.spec_type} {row.draft_tokens}" + ("" if row.engaged else " (not engaged)"),
+        "" if off else f"{row.spec_type} {row.draft_tokens}" if row.engaged else "not engaged",
         f"{speed.median:.1f}" if speed else "-",
-        f"{speed.low:.1f} to {speed.high:.1f}" if speed else "-",
+        f"{speed.low:.0f}–{speed.high:.0f}" if speed else "-",
         f"{speed.median / plain.median:.2f}" if speed and plain and not off else "",
-        "" if off else accept_text(row.accepted, row.proposed),
+        f"{row.acceptance:.0%}" if row.acceptance is not None else "",
         f"{row.tokens_per_step:.2f}" if row.tokens_per_step is not None else "-",
         f"{answer.median:.2f}" if answer else "-",
-        str(row.n_runs),
         "" if off else ("yes" if row.identical_to_plain else "NO"),
     ]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
 
 import msgspec
-import typer
 
+from app.cli import options
 from app.models.library import Library
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
     """What ``list`` can be told."""
 
-    as_json: AsJson = False
+    as_json: options.FactsAsJson = False
 
 
 class Listed(msgspec.Struct, frozen=True):

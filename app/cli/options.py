@@ -77,9 +77,9 @@ MaxTokens = Annotated[int, typer.Option("--max-tokens", metavar="N", min=1, help
 Context = Annotated[int, typer.Option("--nctx", metavar="N", min=32, help="Context length in tokens.")]
 Threads = Annotated[int, typer.Option("--threads", metavar="N", min=0, help="Threads to compute with; 0 chooses.")]
 Compute = Annotated[str, typer.Option("--compute", metavar="DEVICE", help="Where to run: cpu.")]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document and nothing else (see the schema).")
-]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else (see the schema).")]
+
+FactsAsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 def check_compute(compute: str) -> None:

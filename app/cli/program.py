@@ -13,6 +13,7 @@ from typer.main import get_command
 from app import __version__
 from app.cli.bench import BenchOptions, bench
 from app.cli.command import command
+from app.cli.devices import DevicesOptions, devices
 from app.cli.infer import InferOptions, infer
 from app.cli.listing import ListOptions, list_models
 from app.cli.selftest import SelftestOptions, selftest
@@ -47,6 +48,7 @@ def _program() -> typer.Typer:
     program.command("infer")(command(InferOptions, infer))
     program.command("bench")(command(BenchOptions, bench))
     program.command("selftest")(command(SelftestOptions, selftest))
+    program.command("devices")(command(DevicesOptions, devices))
     program.command("list")(command(ListOptions, list_models))
     return program
 

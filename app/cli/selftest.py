@@ -23,6 +23,7 @@ from app.cli.profile import accept_text
 from app.cli.prompts import Prompt, load_prompts
 from app.errors import SlipstreamError
 from app.host import Host, PairChoice
+from app.metrics.atomic import replacing
 from app.metrics.baseline import record
 from app.metrics.export import Metrics, export_session, read_json
 from app.metrics.recorder import SessionLog, spec_name
@@ -54,6 +55,7 @@ class SelftestOptions:
 
 def selftest(chosen: SelftestOptions) -> None:
     """Chat with the starter model with and without speculation, check that the text is the same, and export it all."""
+    _check_folder(chosen.out)
     session, measured = asyncio.run(_measure())
     metrics = session.to_metrics()
     metrics = msgspec.structs.replace(metrics, runs=tuple(run for run in metrics.runs if run.prompt != WARM_UP))
@@ -65,6 +67,16 @@ def selftest(chosen: SelftestOptions) -> None:
     _draw(session, metrics, measured, chosen.out)
     _check_files(metrics, chosen.out)
     _say("All is well: metrics.json, metrics.csv, steps.csv, report.md, chart.png, window.png.")
+
+
+def _check_folder(out: Path) -> None:
+    """Find out before the work whether its results can be written.
+
+    Raises:
+        ExportError: they cannot.
+    """
+    with replacing(out / "report.md") as file:
+        file.write(b"The self-test has not come to its end.\n")
 
 
 async def _measure() -> tuple[SessionLog, list[Measured]]:

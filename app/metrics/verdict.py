@@ -52,12 +52,13 @@ class Verdict:
         if self.speedup is None:
             return f"cannot tell yet ({_pairs(MIN_PAIRS - self.n_pairs)} needed)"
         low, high = self.speedup.low, self.speedup.high
+        band = f"{low:.2f}–{high:.2f}" if high < 10 else f"{low:.2f} to over 10"
         if self.word == "pays":
-            return f"pays {self.speedup.median:.2f}× ({low:.2f}–{high:.2f})"
+            return f"pays {self.speedup.median:.2f}× ({band})"
         if self.word == "costs":
             return f"costs {1 - self.speedup.median:.0%} ({1 - high:.0%}–{1 - low:.0%})"
         more = "no visible difference" if self.pairs_needed is None else f"about {_pairs(self.pairs_needed)} needed"
-        return f"cannot tell: {low:.2f}–{high:.2f}× ({more})"
+        return f"cannot tell: {band}× ({more})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,9 +110,7 @@ def test_live_rate_is_tokens_after_the_step_that_opens_the_window(gaps):
 
 def test_live_rate_does_not_spike_when_tokens_come_in_bursts():
     rate = stats.LiveRate()
-    rates = []
-    for i in range(200):  # five tokens, then a pause; 25 tokens a second throughout
-        rates.append(rate.add(step(i * 0.2, 5)))
+    rates = [rate.add(step(i * 0.2, 5)) for i in range(200)]  # 25 tokens a second throughout
     assert all(r == pytest.approx(25.0) for r in rates[1:])
 
 

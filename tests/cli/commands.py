@@ -1,0 +1,41 @@
+"""Running commands as a person does: a process of its own, in a data folder of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "app"]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """What every command gets; the data folder is that of the test."""
+    return {**os.environ, "PYTHONWARNINGS": "error", "COLUMNS": "100", "NO_COLOR": "1", **more}
+
+
+def run(*arguments: object, timeout: float = 90, text_in: str | None = None, **how: object):
+    """Run a command to its end; return its exit code, output and errors as text."""
+    source = {"stdin": subprocess.DEVNULL} if text_in is None else {"input": text_in}
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=timeout,
+        check=False,
+        **source,
+        **how,
+    )
+
+
+def start(*arguments: object, **how: object) -> subprocess.Popen[bytes]:
+    """Start a command in a session of its own, as a terminal does, with pipes for what is not said."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)], cwd=ROOT, env=environment(), start_new_session=True, **pipes
+    )

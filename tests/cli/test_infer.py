@@ -1,0 +1,300 @@
+"""``infer`` from the outside: real processes, real models, real signals."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+
+import psutil
+import pytest
+
+from tests.cli.commands import run, start
+from tests.fixtures import tiny
+from tests.metrics.test_export import recomputed, validate
+
+LONG = ("--max-tokens", 4000, "--temperature", 0)
+
+
+def read_some(process: subprocess.Popen[bytes], n_bytes: int = 20, timeout_s: float = 60) -> bytes:
+    """Read at least so much of what it says."""
+    seen, deadline = b"", time.monotonic() + timeout_s
+    while len(seen) < n_bytes:
+        ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+        assert ready, f"nothing more came after {seen!r}"
+        block = os.read(process.stdout.fileno(), 4096)
+        assert block, f"it ended after {seen!r}: {process.stderr.read()!r}"
+        seen += block
+    return seen
+
+
+def lines_of(output: str) -> dict[str, str]:
+    """The profile block as a mapping."""
+    return dict(line.split(": ", 1) for line in output.splitlines() if ": " in line)
+
+
+def test_starter_answers_in_text_and_says_what_it_cost():
+    done = run("infer", "starter", "-p", "Say hello.", "--max-tokens", 12, "--temperature", 0, "--spec-type", "ngram")
+
+    assert done.returncode == 0, done.stderr
+    text, _, block = done.stdout.rpartition("\n\n")
+    figures = lines_of(block)
+    assert "ello" in text
+    assert list(figures) == [
+        "prompt tokens",
+        "cached tokens",
+        "TTFT",
+        "prefill speed",
+        "tokens",
+        "decode speed",
+        "speculation",
+        "draft accept",
+        "tokens per step",
+        "stop reason",
+        "seed",
+    ]
+    assert int(figures["prompt tokens"]) > 20
+    assert done.stderr == ""
+
+
+def test_json_is_one_run_with_text_and_tokens_and_nothing_else(tiny_pair):
+    done = run(
+        *("infer", tiny_pair.target, "-p", "abc", "--json", "--draft-model", tiny_pair.draft),
+        *("--draft-tokens", 3, "--max-tokens", 40, "--seed", 11),
+    )
+
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert done.stdout.count("\n") == 1
+    validate(document, "answer")
+    assert {name: document[name] for name in recomputed(document)} == recomputed(document)
+    assert len(document["token_ids"]) == document["tokens"] == 40
+    assert (document["spec_type"], document["draft_tokens"], document["seed"]) == ("draft-simple", 3, 11)
+    assert document["engaged"]
+    assert document["accepted"] > 0
+    assert document["prompt"] == "abc"
+
+
+def test_text_is_the_same_with_and_without_speculation(tiny_pair):
+    def answer(*how):
+        done = run("infer", tiny_pair.target, "-p", "abc", "--json", "--max-tokens", 48, "--seed", 5, *how)
+        return json.loads(done.stdout)["token_ids"]
+
+    plain = answer()
+    assert answer("--spec-type", "ngram", "--draft-tokens", 8) == plain
+    assert answer("--draft-model", tiny_pair.draft) == plain
+
+
+def test_prompt_may_come_on_standard_input(tiny_pair):
+    done = run("infer", tiny_pair.target, "--max-tokens", 4, text_in="Grüße\n")
+
+    assert done.returncode == 0, done.stderr
+    assert "tokens: 4" in done.stdout
+
+
+def test_speculation_that_cannot_engage_says_why_and_answers(tmp_path, tiny_pair):
+    other = tiny.llama(tmp_path / "other.gguf", n_ctx=512)
+    done = run("infer", tiny_pair.target, "-p", "abc", "--max-tokens", 8, "--nctx", 1024, "--draft-model", other)
+
+    assert done.returncode == 0, done.stderr
+    figures = lines_of(done.stdout)
+    assert figures["tokens"] == "8"
+    assert "draft accept" in figures or "not engaged" in figures["speculation"]
+
+
+@pytest.fixture
+def broken(tmp_path, tiny_pair):
+    """Files that are no model, each with a word that its error must have."""
+    folder = tmp_path / "folder.gguf"
+    folder.mkdir()
+    return {
+        "truncated": tiny.truncated(tmp_path / "truncated.gguf", tiny_pair.target),
+        "text": tiny.text_file(tmp_path / "page.gguf"),
+        "architecture": tiny.unknown_architecture(tmp_path / "zeppelin.gguf"),
+        "folder": folder,
+        "missing": tmp_path / "gone.gguf",
+        "name": "no-such-model",
+    }
+
+
+@pytest.mark.parametrize("kind", ["truncated", "text", "architecture", "folder", "missing", "name"])
+def test_file_that_is_no_model_is_one_line_and_a_hint(broken, kind):
+    done = run("infer", broken[kind], "-p", "hi")
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    line, hint = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert hint.startswith("hint: ")
+    name = broken[kind] if kind == "name" else broken[kind].name
+    assert name in line
+    if kind == "architecture":
+        assert "zeppelin" in done.stderr
+
+
+def without_root_privilege():
+    """Take from a child of root the right to read what the mode forbids (Linux capabilities, before exec)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        if libc.prctl(24, capability, 0, 0, 0):  # PR_CAPBSET_DROP
+            raise OSError(ctypes.get_errno(), "prctl")
+
+
+@pytest.mark.linux
+def test_file_without_permission_is_one_line_and_a_hint(tmp_path):
+    path = tiny.llama(tmp_path / "secret.gguf")
+    path.chmod(0)
+    done = run("infer", path, "-p", "hi", preexec_fn=without_root_privilege if os.geteuid() == 0 else None)
+
+    assert done.returncode == 1
+    line, hint = done.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert "secret.gguf" in line
+    assert "ermission" in done.stderr
+    assert hint.startswith("hint: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("infer",),
+        ("infer", "starter", "-p", "hi", "--temperature", "-1"),
+        ("infer", "starter", "-p", "hi", "--spec-type", "draft-mtp"),
+        ("infer", "starter", "-p", "hi", "--spec-type", "draft-simple"),
+        ("infer", "starter", "-p", "hi", "--draft-tokens", "auto"),
+        ("infer", "starter", "-p", "hi", "--compute", "npu"),
+        ("infer", "starter", "-p", "hi", "--server", "http://localhost"),
+        ("infer", "starter", "-p", " "),
+        ("infer", "starter"),  # nothing on standard input
+        ("bench", "starter", "--draft-tokens", "0,99"),
+        ("bench", "starter", "--prompts", "no-such-file"),
+        ("selftest",),
+        ("fly",),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(arguments):
+    done = run(*arguments)
+
+    assert done.returncode == 2
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_help_offers_nothing_that_is_not_there():
+    text = run("infer", "--help").stdout + run("bench", "--help").stdout
+    assert "--draft-tokens" in text
+    absent = "draft-mtp tree auto rolling npu gpu hybrid pull server fixed-shape lenient cost-curve".split()
+    assert re.findall(rf"\b({'|'.join(absent)})\b", text) == []
+
+
+@pytest.mark.linux
+def test_ctrl_c_stops_the_answer_and_prints_the_profile(tiny_pair):
+    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
+    try:
+        read_some(process)
+        os.killpg(process.pid, signal.SIGINT)  # as the terminal does: everybody in the group
+        output, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 0, errors
+    figures = lines_of(output.decode())
+    assert figures["stop reason"] == "cancelled"
+    assert 0 < int(figures["tokens"]) < 4000
+    assert errors == b""
+
+
+@pytest.mark.linux
+def test_second_ctrl_c_leaves_at_once_even_if_the_engine_hangs(tiny_pair):
+    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
+    try:
+        read_some(process)
+        children = psutil.Process(process.pid).children(recursive=True)
+        for child in children:
+            child.suspend()
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None
+        began_s = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=10)
+        assert time.monotonic() - began_s < 5
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    _gone, alive = psutil.wait_procs(children, timeout=5)
+    assert not alive
+
+
+@pytest.mark.linux
+def test_engine_that_is_killed_is_one_line_and_keeps_what_was_said(tiny_pair):
+    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
+    try:
+        seen = read_some(process)
+        worker = max(psutil.Process(process.pid).children(), key=lambda child: child.memory_info().rss)
+        worker.kill()
+        rest, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 1
+    assert (seen + rest).endswith(b"\n")
+    assert errors.decode().startswith("error: ")
+    assert len(errors.decode().splitlines()) == 2
+
+
+@pytest.mark.linux
+def test_reader_that_leaves_is_no_traceback(tiny_pair):
+    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
+    try:
+        read_some(process)
+        process.stdout.close()
+        errors = process.stderr.read()
+        process.wait(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+    assert errors == b""
+    assert process.returncode == 1
+
+
+@pytest.mark.linux
+def test_conversation_keeps_its_turns_and_its_cache(tiny_pair):
+    ours, theirs = pty.openpty()
+    process = start("infer", tiny_pair.target, "--max-tokens", 6, "--seed", 1, stdin=theirs)
+    os.close(theirs)
+    try:
+        os.write(ours, b"first question\n")
+        first = read_until(process, b"seed: 1\n")
+        os.write(ours, b"second question\n")
+        second = read_until(process, b"seed: 1\n")
+        os.write(ours, b"/exit\n")
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+    assert process.returncode == 0, errors
+    assert lines_of(first)["cached tokens"] == "0"
+    assert int(lines_of(second)["cached tokens"]) >= int(lines_of(first)["prompt tokens"])
+    assert int(lines_of(second)["prompt tokens"]) > int(lines_of(first)["prompt tokens"])
+    assert b"Ctrl-C" in errors
+
+
+def read_until(process: subprocess.Popen[bytes], end: bytes) -> str:
+    seen = b""
+    while not seen.endswith(end):
+        seen += read_some(process, 1)
+    return seen.decode()

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from app import __version__
+from tests.cli.commands import COMMAND, ROOT, environment, run, start
+
+
+def test_version():
+    done = run("--version")
+    assert (done.returncode, done.stdout) == (0, f"slipstream {__version__}\n")
+
+
+def test_list_has_the_starter():
+    done = run("list", "--json")
+    models = json.loads(done.stdout)["models"]
+
+    assert models[0]["name"] == "starter"
+    assert models[0]["quantisation"] == "Q4_1"
+    assert "starter" in run("list").stdout
+
+
+def test_devices_has_the_cpu():
+    found = json.loads(run("devices", "--json").stdout)
+
+    assert "cpu" in [device["kind"] for device in found["devices"]]
+    assert found["llama_cpp_python"] == "0.3.36"
+    assert "llama-cpp-python 0.3.36" in run("devices").stdout
+
+
+def test_nothing_is_written_to_the_terminal_and_the_log_is_kept(home):
+    done = run("list")
+
+    assert done.stderr == ""
+    assert (home / "logs").is_dir()
+
+
+def test_log_folder_that_cannot_be_made_is_no_hindrance(home):
+    home.mkdir(parents=True)
+    (home / "logs").write_text("in the way")
+
+    assert run("list").returncode == 0
+
+
+def loaded_by(module, *suspects):
+    """Which of the suspects are in memory after the import, in a process of its own."""
+    code = f"import sys, {module}; print([name for name in {suspects!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_commands_load_no_qt_and_no_native_library():
+    assert loaded_by("app.cli.program", "PySide6", "llama_cpp", "numpy", "huggingface_hub", "rich") == "[]"
+
+
+def test_start_loads_nothing_before_it_knows_what_for():
+    assert loaded_by("app.__main__", "typer", "rich", "msgspec", "asyncio", "PySide6") == "[]"
+
+
+def test_output_is_utf8_whatever_the_locale(tmp_path):
+    path = tmp_path / "grüße – 中文.gguf"
+    path.write_text("no model")
+    done = subprocess.run(
+        [*COMMAND, "infer", os.fspath(path), "-p", "hi"],
+        cwd=ROOT,
+        env=environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="ascii"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "error: " in done.stderr.decode("utf-8")
+
+
+@pytest.mark.linux
+def test_reader_that_leaves_before_the_output_is_no_traceback():
+    process = start("list", "--json")
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=20) == 1
+    assert errors == b""
+
+
+def test_worker_word_starts_the_engine_process():
+    process = start("worker", stdin=subprocess.PIPE)
+    try:
+        hello = json.loads(process.stdout.readline())
+        process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+    assert hello["type"] == "hello"
+
+
+def test_probe_word_answers():
+    done = run("probe")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["runtime"]["llama_cpp_python"] == "0.3.36"
