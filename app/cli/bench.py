@@ -15,11 +15,11 @@ import typer
 from app.cli import options
 from app.cli.hosting import host, load
 from app.cli.measure import Measured, identical_to_plain, interleave, is_off, measure, warm_up
-from app.cli.prompts import MIXED, SETS, Prompt, load_prompts
 from app.cli.terminal import note
 from app.host import PairChoice
 from app.metrics import stats
 from app.metrics.export import Comparison, Metrics
+from app.metrics.prompts import MIXED, SETS, Prompt, load_prompts
 from app.metrics.recorder import spec_name
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, is_complete
 from app.protocol import Sampling, Speculation

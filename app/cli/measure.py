@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 
 from app.cli.hosting import ask
-from app.cli.prompts import Prompt
 from app.host import ChatRequest, Host
+from app.metrics.prompts import Prompt
 from app.metrics.recorder import spec_name
 from app.metrics.values import Run
 from app.protocol import Sampling, Speculation

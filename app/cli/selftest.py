@@ -20,12 +20,12 @@ from app.chat.conversation import AnswerStats, Conversation, Message, title_from
 from app.cli.hosting import host, load
 from app.cli.measure import WARM_UP, Measured, Trial, identical_to_plain, interleave, is_off, measure, warm_up
 from app.cli.profile import accept_text
-from app.cli.prompts import Prompt, load_prompts
 from app.errors import SlipstreamError
 from app.host import Host, PairChoice
 from app.metrics.atomic import replacing
 from app.metrics.baseline import record
 from app.metrics.export import Metrics, export_session, read_json
+from app.metrics.prompts import Prompt, load_prompts
 from app.metrics.recorder import SessionLog, spec_name
 from app.metrics.values import Run
 from app.metrics.verdict import MIN_PAIRS

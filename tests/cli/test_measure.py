@@ -9,7 +9,7 @@ import pytest
 from app.cli.bench import rows
 from app.cli.measure import Measured, Trial, identical_to_plain, interleave
 from app.cli.profile import profile_lines
-from app.cli.prompts import load_prompts
+from app.metrics.prompts import load_prompts
 from app.protocol import Speculation, Step
 from tests.metrics.sessions import NGRAM, OFF, plain_steps, run_of
 

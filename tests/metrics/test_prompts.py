@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.cli.prompts import MIXED, SETS, load_prompts
 from app.errors import UsageError
+from app.metrics.prompts import MIXED, SETS, load_prompts
 from app.protocol import ChatMessage
 
 
