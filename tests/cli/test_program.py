@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from app import __version__
@@ -102,3 +105,37 @@ def test_probe_word_answers():
     done = run("probe")
     assert done.returncode == 0
     assert json.loads(done.stdout)["runtime"]["llama_cpp_python"] == "0.3.36"
+
+
+@pytest.mark.linux
+def test_window_without_a_screen_says_what_to_do():
+    done = subprocess.run(
+        COMMAND,
+        cwd=ROOT,
+        env={k: v for k, v in environment().items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    line, hint = done.stderr.splitlines()
+    assert line.startswith("error: There is no display")
+    assert "selftest" in hint
+
+
+@pytest.mark.linux
+def test_ctrl_c_while_a_model_loads_ends_quietly():
+    process = start("infer", "starter", "-p", "hi")
+    try:
+        deadline = time.monotonic() + 20
+        while not psutil.Process(process.pid).children() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 130
+    assert (output, errors) == (b"", b"")
