@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.engine.drafters import Chain, Drafter
 from app.engine.drafters.draft_model import DraftModelDrafter
+from app.engine.drafters.mtp import MtpDrafter
 from app.engine.drafters.ngram import NgramDrafter
 from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
@@ -36,8 +38,8 @@ def check(speculation: Speculation, n_rows_max: int) -> None:
         raise UsageError(f"The draft probability cutoff is {s.p_min}.", "It must lie between 0 and 1.")
 
 
-def engage(speculation: Speculation, pair: LoadedPair, sampler: Sampler) -> Engaged:
-    """Make the drafters that were asked for, as far as they can be had.
+def engage(speculation: Speculation, pair: LoadedPair, sampler: Sampler, tokens: Sequence[int]) -> Engaged:
+    """Make the drafters that were asked for, as far as they can be had, for the prompt ``tokens``.
 
     Raises:
         UsageError: a setting is out of its range.
@@ -54,6 +56,8 @@ def engage(speculation: Speculation, pair: LoadedPair, sampler: Sampler) -> Enga
     if not names:
         return Engaged(None, Engagement(engaged=False, reason=reason))
     limit = min(speculation.draft_tokens, pair.target.context.n_draft_max)
+    if pair.heads is not None:
+        pair.heads.memory.agree(tokens)
     drafters = [_make(name, speculation, pair, sampler) for name in names]
     return Engaged(
         drafters[0] if len(drafters) == 1 else Chain(drafters),
@@ -70,4 +74,6 @@ def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: S
             draft_min=speculation.draft_min,
             p_min=speculation.p_min,
         )
+    if name == "draft-mtp" and pair.heads is not None:
+        return MtpDrafter(pair.heads.memory, sampler, draft_min=speculation.draft_min, p_min=speculation.p_min)
     return NgramDrafter(speculation.draft_min)

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from app.engine.cancel import CancelFlag
 from app.engine.drafters.draft_model import check_vocabularies
+from app.engine.drafters.mtp import HeadsMemory
 from app.engine.gguf import read_header
-from app.engine.llama import Context, DecodeCancelledError, Model, Shape
+from app.engine.heads import are_heads, has_embedded_heads
+from app.engine.llama import Context, DecodeCancelledError, Model, MtpContext, Shape
 from app.engine.threads import default_threads
 from app.errors import LoadError, ModelFileError, PairError, SlipstreamError, UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, ModelInfo, NoticeInfo, SpecType
@@ -47,24 +49,53 @@ class LoadedModel:
 
 
 @dataclass(slots=True)
+class LoadedHeads:
+    """MTP heads with their context and what they know of the text; ``model`` only if they have a file of their own."""
+
+    context: MtpContext
+    memory: HeadsMemory
+    model: Model | None = None
+    info: ModelInfo | None = None
+
+    def close(self) -> None:
+        """Free what is the heads' own."""
+        self.context.close()
+        if self.model is not None:
+            self.model.close()
+
+
+@dataclass(slots=True)
 class LoadedPair:
     """What a session answers with."""
 
     target: LoadedModel
     n_threads: int
     draft: LoadedModel | None = None
+    heads: LoadedHeads | None = None
     not_engageable: dict[SpecType, str] = field(default_factory=dict)
     notices: list[NoticeInfo] = field(default_factory=list)
 
     def drafters(self) -> tuple[SpecType, ...]:
         """Return what can be engaged."""
-        known: tuple[SpecType, ...] = ("ngram", "draft-simple")
+        known: tuple[SpecType, ...] = ("ngram", "draft-mtp", "draft-simple")
         return tuple(name for name in known if name not in self.not_engageable)
+
+    def draft_info(self) -> ModelInfo | None:
+        """Return the facts of the draft file, whatever its kind."""
+        if self.draft is not None:
+            return self.draft.info
+        return self.heads.info if self.heads is not None else None
+
+    def drop_draft(self) -> None:
+        """Free what drafts."""
+        for part in (self.draft, self.heads):
+            if part is not None:
+                part.close()
+        self.draft = self.heads = None
 
     def close(self) -> None:
         """Free everything."""
-        if self.draft is not None:
-            self.draft.close()
+        self.drop_draft()
         self.target.close()
 
 
@@ -94,7 +125,8 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     if command.n_ctx < 0 or command.n_threads < 0:
         raise UsageError("Context length and threads cannot be negative.", "0 means: choose for me.")
     n_threads = command.n_threads or default_threads()
-    model = yield from _load_model(command.id, command.target, "target", cancel)
+    with_mtp = has_embedded_heads(read_header(Path(command.target)))
+    model = yield from _load_model(command.id, command.target, "target", cancel, with_mtp=with_mtp)
     wanted = command.n_ctx or model.n_ctx_train
     n_ctx = max(N_CTX_MIN, min(wanted, model.n_ctx_train or wanted))
     shape = Shape(
@@ -142,27 +174,62 @@ def _with_context(model: Model, path: str, shape: Shape) -> LoadedModel:
 
 
 def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[LoadProgress]:
-    """Load and warm up the command's draft model into the pair, or note there why it cannot be.
+    """Load what can draft for the target into the pair, or note there why it cannot.
 
     Raises:
         LoadError: the load was cancelled.
     """
-    pair.not_engageable = {
-        "draft-mtp": "This version does not use MTP heads yet.",
-        "tree": "This version does not draft token trees yet.",
-    }
+    pair.not_engageable = {"tree": "This version does not draft token trees yet."}
+    why_not = pair.not_engageable
     if command.draft_max and not pair.target.context.n_draft_max:
         why = "The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture."
-        pair.not_engageable |= {"ngram": why, "draft-simple": why}
-    elif command.draft is None:
-        pair.not_engageable["draft-simple"] = "No draft model is chosen."
-    else:
-        try:
-            pair.draft = yield from _load_fitting_draft(command, command.draft, pair, cancel)
-        except SlipstreamError as fault:
-            if cancel():
-                raise
-            pair.not_engageable["draft-simple"] = f"{fault.message} {fault.hint}".strip()
+        why_not |= {"ngram": why, "draft-simple": why, "draft-mtp": why}
+        return
+    why_not["draft-simple"] = "No draft model is chosen."
+    why_not["draft-mtp"] = "The target has no MTP heads, and no file with heads for it is chosen."
+    kind: SpecType = "draft-simple"
+    try:
+        if command.draft is not None:
+            header = read_header(Path(command.draft))
+            kind = "draft-mtp" if are_heads(header) else "draft-simple"
+            if kind == "draft-mtp":
+                why_not["draft-simple"] = "The draft file holds MTP heads: choose draft-mtp."
+                pair.heads = yield from _load_heads(command, command.draft, pair, cancel)
+            else:
+                pair.draft = yield from _load_fitting_draft(command, command.draft, pair, cancel)
+            del why_not[kind]
+        if pair.heads is None and pair.target.model.n_heads_mtp:
+            kind = "draft-mtp"
+            pair.heads = _make_heads(pair.target.model, pair)
+            del why_not[kind]
+    except SlipstreamError as fault:
+        if cancel():
+            raise
+        why_not[kind] = f"{fault.message} {fault.hint}".strip()
+
+
+def _make_heads(model: Model, pair: LoadedPair) -> LoadedHeads:
+    context = MtpContext(model, pair.target.context, n_threads=pair.n_threads)
+    return LoadedHeads(context, HeadsMemory(context, pair.target.context))
+
+
+def _load_heads(
+    command: Load, path: str, pair: LoadedPair, cancel: CancelFlag
+) -> Generator[LoadProgress, None, LoadedHeads]:
+    """Load MTP heads from a file of their own.
+
+    Raises:
+        SlipstreamError: they do not fit the target, or cannot be loaded.
+    """
+    model = yield from _load_model(command.id, path, "draft", cancel, with_mtp=True)
+    try:
+        check_vocabularies(pair.target.model, model)
+        heads = _make_heads(model, pair)
+    except BaseException:
+        model.close()
+        raise
+    heads.model, heads.info = model, _info(model, path)
+    return heads
 
 
 def _load_fitting_draft(
@@ -195,12 +262,14 @@ def _check_rewinds(draft: Model) -> None:
 
 
 def _load_model(
-    command_id: int, path: str, stage: LoadStage, cancel: CancelFlag
+    command_id: int, path: str, stage: LoadStage, cancel: CancelFlag, *, with_mtp: bool = False
 ) -> Generator[LoadProgress, None, Model]:
     """Load weights in a thread, so that progress can be told meanwhile."""
     progress = [0.0]
     with ThreadPoolExecutor(1, "load") as pool:
-        loading = pool.submit(Model, path, on_progress=lambda done: progress.__setitem__(0, done), cancel=cancel)
+        loading = pool.submit(
+            Model, path, on_progress=lambda done: progress.__setitem__(0, done), cancel=cancel, with_mtp=with_mtp
+        )
         told = -1.0
         while not loading.done():
             if progress[0] > told:

@@ -69,9 +69,7 @@ class Session:
             self._pair = yield from load_target(command, cancel)
             self._target_key, self._draft_key = target_key, ()
         if draft_key != self._draft_key:
-            if self._pair.draft is not None:
-                self._pair.draft.close()
-                self._pair.draft = None
+            self._pair.drop_draft()
             self._draft_key = ()
             yield from load_draft(command, self._pair, cancel)
             self._draft_key = draft_key
@@ -82,7 +80,7 @@ class Session:
         return Loaded(
             id=command_id,
             target=pair.target.info,
-            draft=pair.draft.info if pair.draft else None,
+            draft=pair.draft_info(),
             n_ctx=pair.target.context.n_ctx,
             n_threads=pair.n_threads,
             device="CPU",
@@ -141,7 +139,7 @@ class Session:
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
         answer = _Answer(command, pair, tokens, sampler, received_s)
         try:
-            engaged = engage(command.speculation, pair, sampler)
+            engaged = engage(command.speculation, pair, sampler, tokens)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)
                 for loaded in (pair.target, pair.draft):

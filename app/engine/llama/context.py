@@ -12,12 +12,13 @@ What llama.cpp answers with ``abort()`` is checked here first and raised as an e
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import llama_cpp.llama_cpp as lc
+import llama_cpp.llama_cpp_ext as ext
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +29,11 @@ from app.errors import DecodeError, LoadError
 
 Row = NDArray[np.float32]
 """Logits of one position, shape ``(n_vocab,)``; a view that the next decode overwrites."""
+
+Hidden = NDArray[np.float32]
+"""Rows that MTP heads continue from, shape ``(n_tokens, n_embd)``: row i belongs to token i."""
+
+Watcher = Callable[[Sequence[int], int], None]
 
 MAX_CHECKPOINTS = 8
 CHECKPOINT_BYTES = 512 * 1024 * 1024
@@ -100,7 +106,9 @@ class Context:
         self._memory: Any = lc.llama_get_memory(self._context)
         self.n_ctx: int = lc.llama_n_ctx(self._context)
         self.n_vocab = model.n_vocab
+        self.n_embd = model.n_embd
         self.n_batch = shape.n_batch
+        self.watcher: Watcher | None = None
         self.n_rows_max = shape.n_rows_max
         self.n_past = 0
         self.n_snapshots: int = lc.llama_n_rs_seq(self._context)
@@ -110,6 +118,11 @@ class Context:
         self._n_last_rows = 0
         self._n_last_tokens = 0
         self._make_batch()
+
+    @property
+    def handle(self) -> Any:
+        """The native pointer, for this package alone."""
+        return self._context
 
     @property
     def n_draft_max(self) -> int:
@@ -159,6 +172,8 @@ class Context:
         self.n_past += n
         self._n_droppable = min(self.n_snapshots, n - 1)
         self._n_last_rows, self._n_last_tokens = n_rows, n
+        if self.watcher is not None:
+            self.watcher(tokens, self.n_past - n)
 
     def row(self, index: int) -> Row:
         """Return the logits of kept row ``index`` of the last decode, shape ``(n_vocab,)``."""
@@ -168,6 +183,18 @@ class Context:
         address = ctypes.addressof(pointer.contents)
         view: Row = np.ctypeslib.as_array((ctypes.c_float * self.n_vocab).from_address(address))
         return view
+
+    def watch(self, watcher: Watcher | None) -> None:
+        """Call ``watcher(tokens, position)`` after every decode, with hidden rows at hand; None ends it."""
+        ext.llama_set_embeddings_nextn(self._context, watcher is not None, False)
+        self.watcher = watcher
+
+    def hidden(self) -> Hidden:
+        """Return a copy of the hidden rows of the last decode's tokens, shape ``(n_tokens, n_embd)``."""
+        pointer = ext.llama_get_embeddings_nextn_ith(self._context, 0)
+        size = self._n_last_tokens * self.n_embd
+        rows: Hidden = np.ctypeslib.as_array(pointer, shape=(size,)).reshape(-1, self.n_embd).copy()
+        return rows
 
     def rewind(self, n_keep: int) -> None:
         """Drop every token from position ``n_keep`` on, and more where the memory cannot do just that.

@@ -23,8 +23,9 @@ class Model:
         *,
         on_progress: Callable[[float], None] | None = None,
         cancel: CancelFlag | None = None,
+        with_mtp: bool = False,
     ) -> None:
-        """Load the weights into CPU memory.
+        """Load the weights into CPU memory, those of embedded MTP heads only if asked for.
 
         Raises:
             ModelFileError: llama.cpp refused the file; the message is its own last word.
@@ -34,6 +35,7 @@ class Model:
         forget_log()
         params = lc.llama_model_default_params()
         params.n_gpu_layers = 0
+        params.load_mtp = with_mtp
         params.use_extra_bufts = extra_buffers_are_safe()
         # Passed explicitly: with NULL, llama.cpp spreads the layers over every GPU it finds.
         self._devices = (ctypes.c_void_p * 1)(None)
@@ -58,6 +60,9 @@ class Model:
         self._vocab: Any = lc.llama_model_get_vocab(self._model)
         self.n_vocab: int = lc.llama_vocab_n_tokens(self._vocab)
         self.n_ctx_train: int = lc.llama_model_n_ctx_train(self._model)
+        self.n_embd: int = lc.llama_model_n_embd(self._model)
+        self.n_embd_in: int = lc.llama_model_n_embd_inp(self._model)
+        self.n_heads_mtp: int = lc.llama_model_n_layer_nextn(self._model) if with_mtp else 0
         self.n_layers: int = lc.llama_model_n_layer(self._model)
         self.n_bytes: int = lc.llama_model_size(self._model)
         self.n_params: int = lc.llama_model_n_params(self._model)

@@ -1,0 +1,193 @@
+"""Draft with multi-token-prediction heads that were trained with the target.
+
+A head sees the target's hidden row of one token and the token after it, and predicts the one after that;
+fed with its own hidden row it goes on. The heads' memory must hold every confirmed token, each with the
+*target's* row of the token before. Rows are kept as the target decodes (:meth:`HeadsMemory.saw`), and
+what is missing is caught up in one batch when a draft is asked for. After a pause that is longer than
+:data:`WINDOW` tokens, or an answer that was not watched, the heads start again on what is known:
+attention over a recent window drafts nearly as well, and the target's word decides anyway.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from app.engine.llama import Hidden, Row
+from app.engine.prompt_cache import common_prefix
+from app.engine.sampler import Sampler, confidence
+
+WINDOW = 4096
+"""Most hidden rows that are kept for catching up; at 4096 numbers a row, 64 MB."""
+
+
+class Heads(Protocol):
+    """The part of an :class:`~app.engine.llama.MtpContext` that drafting needs."""
+
+    n_batch: int
+    n_embd: int
+    shares_memory: bool
+
+    def decode(self, tokens: Sequence[int], hidden: Hidden, position: int) -> None:
+        """Feed tokens with their rows."""
+
+    def row(self) -> Row:
+        """Return the logits after the last token."""
+
+    def hidden(self) -> Hidden:
+        """Return the heads' own hidden row after the last token."""
+
+    def rewind(self, n_keep: int) -> None:
+        """Drop every token from a position on."""
+
+
+class Watched(Protocol):
+    """The part of the target's context that the heads look at."""
+
+    def hidden(self) -> Hidden:
+        """Return the hidden rows of the last decode's tokens."""
+
+    def watch(self, watcher: Callable[[Sequence[int], int], None] | None) -> None:
+        """Call the watcher after every decode; None ends it."""
+
+
+class HeadsMemory:
+    """What the heads know of the text; outlives an answer, as the target's memory does.
+
+    ``rows`` holds the target's hidden rows of ``tokens[first:]``; the heads' own memory holds ``n_fed`` tokens.
+    """
+
+    def __init__(self, heads: Heads, target: Watched) -> None:
+        self.heads = heads
+        self._target = target
+        self._tokens: list[int] = []
+        self._first = 0
+        self._rows: list[Hidden] = []
+        self._n_fed = 0
+
+    def watch(self, on: bool) -> None:
+        """Begin or end to look at what the target decodes."""
+        self._target.watch(self.saw if on else None)
+
+    def saw(self, tokens: Sequence[int], position: int) -> None:
+        """Take the hidden rows of a target decode that appended ``tokens`` at ``position``."""
+        if position > len(self._tokens):
+            # Something was evaluated while nobody watched: what came before is of no use any more.
+            self._tokens, self._rows, self._first = [-1] * position, [], position
+            self._forget()
+        self.keep(position)
+        self._tokens.extend(tokens)
+        self._rows.extend(self._target.hidden())
+        if len(self._rows) > 2 * WINDOW:
+            self._first += len(self._rows) - WINDOW
+            del self._rows[:-WINDOW]
+
+    def keep(self, n: int) -> None:
+        """Forget every token from position ``n`` on."""
+        if n < len(self._tokens):
+            del self._tokens[n:]
+            del self._rows[max(0, n - self._first) :]
+            self._first = min(self._first, n)
+        if n < self._n_fed:
+            self.heads.rewind(n)
+            self._n_fed = n
+
+    def agree(self, tokens: Sequence[int]) -> None:
+        """Forget what is not a prefix of ``tokens``."""
+        self.keep(common_prefix(self._tokens, tokens, self._first))
+
+    def feed(self, tokens: Sequence[int], *, last: bool) -> bool:
+        """Feed the heads what they miss of ``tokens``, all but the last unless ``last``; false if that cannot be.
+
+        Token i goes in with the row of token i - 1; the first token of all has none before it and gets zeros.
+        """
+        n = len(tokens) if last else len(tokens) - 1
+        if len(self._tokens) < n - 1 or (n > 1 and self._first > n - 2):
+            return False
+        if self.heads.shares_memory:
+            if last:
+                self.heads.decode(tokens[-1:], self._row(n - 2), n - 1)
+            return True
+        start = self._n_fed
+        if start > 0 and start - 1 < self._first:
+            self._forget()
+            start = self._first + 1
+        if start == 0 and self._first > 0:
+            start = self._first + 1
+        for at in range(start, n, self.heads.n_batch):
+            end = min(n, at + self.heads.n_batch)
+            rows = np.concatenate([self._row(i - 1) for i in range(at, end)])
+            self.heads.decode(tokens[at:end], rows, at)
+            self._n_fed = end
+        return True
+
+    def _row(self, position: int) -> Hidden:
+        if position < 0:
+            return np.zeros((1, self.heads.n_embd), dtype=np.float32)
+        return self._rows[position - self._first].reshape(1, -1)
+
+    def _forget(self) -> None:
+        """Empty the heads' own memory."""
+        self.heads.rewind(0)
+        self._n_fed = 0
+
+
+class MtpDrafter:
+    """Drafts one answer with the heads."""
+
+    name = "draft-mtp"
+
+    def __init__(self, memory: HeadsMemory, sampler: Sampler, *, draft_min: int = 0, p_min: float = 0.0) -> None:
+        """Make a drafter over the heads' memory; arguments as for a draft model."""
+        self._memory = memory
+        self._sampler = sampler
+        self._draft_min = draft_min
+        self._p_min = p_min
+        self.prefill_s = 0.0
+        memory.watch(True)
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        """Catch up with the prompt, all but its last token."""
+        started_s = time.perf_counter()
+        self._memory.agree(tokens)
+        self._memory.feed(tokens, last=False)
+        self.prefill_s = time.perf_counter() - started_s
+
+    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
+        """Return up to ``limit`` tokens that the heads would draw."""
+        memory, heads = self._memory, self._memory.heads
+        # After the prompt the last token is decoded already; what follows the pending one is asked for.
+        memory.keep(len(tokens) - 1)
+        if limit <= 0 or not memory.feed(tokens, last=True):
+            return []
+        sampler = self._sampler.clone()
+        draft: list[int] = []
+        position = len(tokens) - 1
+        try:
+            while True:
+                row = heads.row()
+                token = sampler.choose(row, len(tokens) + len(draft))
+                if self._p_min > 0 and confidence(row, token) < self._p_min:
+                    break
+                draft.append(token)
+                if len(draft) == limit:
+                    break
+                sampler.accept(token)
+                if not heads.shares_memory:
+                    position += 1
+                heads.decode([token], heads.hidden(), position)
+        finally:
+            sampler.close()
+            heads.rewind(len(tokens))  # what was fed with the heads' own rows goes
+        return draft if len(draft) >= self._draft_min else []
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        """Keep the rows of confirmed tokens; the pending one has none yet."""
+        self._memory.keep(len(tokens) - 1)
+
+    def close(self) -> None:
+        """Look no more; the memory stays with its owner."""
+        self._memory.watch(False)

@@ -1,0 +1,124 @@
+"""A context of multi-token-prediction heads: it continues from the target's hidden rows.
+
+Two kinds. NextN heads (embedded in the target, or in a file of their own) keep a small memory of one
+layer: token i is fed with the hidden row of token i - 1. An assistant has no memory: its layers read the
+target's, and every token of a draft stands at the same position.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import llama_cpp.llama_cpp as lc
+import llama_cpp.llama_cpp_ext as ext
+import numpy as np
+
+from app.engine.llama.backend import forget_log, last_log
+from app.engine.llama.context import Context, DecodeCancelledError, Hidden, Row
+from app.engine.llama.model import Model
+from app.errors import DecodeError, LoadError
+
+_N_BATCH = 512
+_ABORTED = 2
+
+
+class MtpContext:
+    """The heads' memory (if they have one), and the row and hidden row of the last token decoded."""
+
+    def __init__(self, model: Model, target: Context, *, n_threads: int) -> None:
+        """Make the context beside the target's.
+
+        Raises:
+            LoadError: these heads cannot work for this target; the message is llama.cpp's word.
+        """
+        # llama.cpp aborts on NextN layers that were not loaded, so that is asked first.
+        if not model.n_heads_mtp:
+            raise LoadError("The file has no MTP heads, or they were not loaded.", "Choose a file with MTP heads.")
+        if model.n_embd_in != target.n_embd:
+            raise LoadError(
+                f"The heads take rows of {model.n_embd_in} numbers; the target makes rows of {target.n_embd}.",
+                "Choose the heads that were trained with this target.",
+            )
+        params = lc.llama_context_default_params()
+        params.n_ctx = target.n_ctx
+        params.n_batch = params.n_ubatch = _N_BATCH
+        params.n_outputs_max = 1
+        params.n_seq_max = 1
+        params.n_threads = params.n_threads_batch = n_threads
+        params.ctx_type = lc.LLAMA_CONTEXT_TYPE_MTP
+        params.ctx_other = target.handle
+        params.no_perf = True
+        forget_log()
+        self._context: Any = lc.llama_init_from_model(model.handle, params)
+        if not self._context:
+            raise LoadError(f"The MTP heads cannot be used: {last_log('no reason given')}")
+        self.shares_memory: bool = ext.llama_get_ctx_other(self._context) == target.handle
+        ext.llama_set_embeddings_nextn(self._context, True, True)
+        self._memory: Any = lc.llama_get_memory(self._context)
+        self.n_batch = _N_BATCH
+        self.n_vocab = model.n_vocab
+        self.n_embd = model.n_embd_in
+        self._batch: Any = lc.llama_batch_init(_N_BATCH, self.n_embd, 1)
+        # A batch of both tokens and rows: llama_batch_init makes room for one kind, the other array is ours.
+        self._token = (ctypes.c_int32 * _N_BATCH)()
+        self._batch.token = ctypes.cast(self._token, type(self._batch.token))
+        self._rows = np.ctypeslib.as_array(self._batch.embd, shape=(_N_BATCH * self.n_embd,)).reshape(_N_BATCH, -1)
+        self._n_last = 0
+
+    @property
+    def handle(self) -> Any:
+        """The native pointer, for this package alone."""
+        return self._context
+
+    def decode(self, tokens: Sequence[int], hidden: Hidden, position: int) -> None:
+        """Feed tokens with their rows, shape ``(n, n_embd)``; keep the last one's row and hidden row.
+
+        Raises:
+            ValueError: a batch that llama.cpp would abort on.
+            DecodeError: llama.cpp failed or was cancelled.
+        """
+        n = len(tokens)
+        if not 0 < n <= self.n_batch or hidden.shape != (n, self.n_embd):
+            raise ValueError(f"{n} tokens with rows of shape {hidden.shape}")
+        self._batch.n_tokens = n
+        self._rows[:n] = hidden
+        for i, token in enumerate(tokens):
+            self._token[i] = token
+            self._batch.pos[i] = position + i
+            self._batch.n_seq_id[i] = 1
+            self._batch.seq_id[i][0] = 0
+            self._batch.logits[i] = i == n - 1
+        code: int = lc.llama_decode(self._context, self._batch)
+        if code == _ABORTED:
+            raise DecodeCancelledError("The evaluation was cancelled.")
+        if code:
+            raise DecodeError(f"The MTP heads failed with {code} at position {position}: {last_log('')}")
+        self._n_last = n
+
+    def row(self) -> Row:
+        """Return the logits after the last token, shape ``(n_vocab,)``; a view."""
+        pointer = lc.llama_get_logits_ith(self._context, self._n_last - 1)
+        address = ctypes.addressof(pointer.contents)
+        view: Row = np.ctypeslib.as_array((ctypes.c_float * self.n_vocab).from_address(address))
+        return view
+
+    def hidden(self) -> Hidden:
+        """Return a copy of the hidden row after the last token, shape ``(1, n_embd)``."""
+        pointer = ext.llama_get_embeddings_nextn_ith(self._context, self._n_last - 1)
+        row: Hidden = np.ctypeslib.as_array(pointer, shape=(self.n_embd,)).reshape(1, -1).copy()
+        return row
+
+    def rewind(self, n_keep: int) -> None:
+        """Drop every token from position ``n_keep`` on; nothing to do for heads without a memory."""
+        if not self.shares_memory and not lc.llama_memory_seq_rm(self._memory, 0, n_keep, -1):
+            lc.llama_memory_clear(self._memory, True)
+
+    def close(self) -> None:
+        """Free the heads' memory; before the target's context."""
+        if self._context:
+            self._batch.token = type(self._batch.token)()  # the array is ours: llama_batch_free must not free it
+            lc.llama_batch_free(self._batch)
+            lc.llama_free(self._context)
+            self._context = None
