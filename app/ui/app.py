@@ -21,6 +21,8 @@ def main() -> int:
         NoDisplayError: there is no screen.
     """
     require_display()
+    from PySide6.QtCore import QTimer
+
     from app.paths import data_dir
     from app.ui.one_instance import OneInstance
 
@@ -30,7 +32,7 @@ def main() -> int:
         return 0
     theme, window = open_window(app)
     instance.raise_requested.connect(window.come_to_front)
-    instance.listen()
+    QTimer.singleShot(0, instance.listen)
     try:
         _run(app, window, theme)
     finally:
@@ -67,6 +69,7 @@ def open_window(app: QApplication) -> tuple[ThemeSwitch, MainWindow]:
 
 
 def _run(app: QApplication, window: MainWindow, theme: ThemeSwitch) -> None:
+    window.build()
     import qasync
 
     from app.ui.controller import run

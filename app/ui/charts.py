@@ -30,7 +30,7 @@ def _make_plot(name: str) -> pg.PlotWidget:
     plot = pg.PlotWidget(enableMenu=False)
     plot.setAccessibleName(name)
     plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+    plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
     plot.setFrameShape(QFrame.Shape.NoFrame)
     plot.setMouseEnabled(x=False, y=False)
     plot.setMinimumSize(*_LEAST_PX)
@@ -45,7 +45,7 @@ def _dress(plot: pg.PlotWidget, scheme: Colours) -> None:
         axis = plot.getAxis(side)
         axis.setPen(pg.mkPen(scheme.border))
         axis.setTextPen(pg.mkPen(scheme.muted))
-        axis.setStyle(tickFont=number_font(-1.5), tickLength=4)
+        axis.setStyle(tickFont=number_font(-1.5), tickLength=4, maxTickLevel=1)
     plot.showGrid(y=True, alpha=0.15)
 
 
@@ -68,7 +68,7 @@ class SpeedCharts(QWidget):
             self._speed.addItem(item, ignoreBounds=True)
             item.hide()
         self._speed.setXLink(self._acceptance)
-        self._acceptance.setYRange(0, 1, padding=0.04)
+        self._acceptance.setYRange(-0.03, 1.12, padding=0)
         self._acceptance.getAxis("left").setTicks([[(0, "0 %"), (0.5, "50 %"), (1, "100 %")]])
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._redraw.timeout.connect(self.redraw)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QGuiApplication, QSyntaxHighlighter, QTextCharFormat, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.theme import GRID, Colours, IconButton, code_font, colours, follow, named, text_font
+from app.ui.theme import GRID, Colours, IconButton, code_font, colours, follow, named, see_through, text_font
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -110,7 +110,7 @@ class _CodeText(QPlainTextEdit):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("codetext")
+        see_through(self)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)

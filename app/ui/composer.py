@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.theme import GRID, colours, follow, icon, named, text_font
+from app.ui.theme import GRID, colours, follow, icon, named, see_through, text_font
 
 _MAX_LINES = 8
 _DRAFT_PAUSE_MS = 800
@@ -22,7 +22,7 @@ class _Editor(QPlainTextEdit):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setObjectName("editor")
+        see_through(self)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(text_font(1.0))
         self.setTabChangesFocus(True)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.theme import GRID, colours, text_font
+from app.ui.theme import GRID, colours, see_through, text_font
 
 if TYPE_CHECKING:
     from app.chat.conversation import ConversationHead
@@ -130,7 +130,7 @@ class ConversationView(QListView):
         self.rows = ConversationList(self)
         self.setModel(self.rows)
         self.setItemDelegate(_Painter(self))
-        self.setObjectName("conversations")
+        see_through(self)
         self.setAccessibleName("Conversations")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)

@@ -235,7 +235,7 @@ class EngineControl(QObject):
             case "answering":
                 return "Answering. Esc stops."
             case "died":
-                return f"The engine has stopped: {state.detail}"
+                return "The engine has stopped."
             case "stopped":
                 return "The engine is not running." if state.pair else "Starting…"
             case "idle":

@@ -1,7 +1,7 @@
 """The window: conversations | pair bar, transcript, composer | speed panel.
 
-It builds the parts, remembers their sizes, and knows the shortcuts. What they mean is the controllers' business.
-Nothing in here, or in what it imports, loads asyncio, msgspec, numpy or a network library: the first paint is fast.
+It is shown before it is furnished: the frame paints in the right place, size and colours while little more than Qt is
+loaded, and :meth:`MainWindow.build` puts the parts in right after that. What they mean is the controllers' business.
 """
 
 from __future__ import annotations
@@ -9,22 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QIcon, QKeySequence, QPaintEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtCore import QSettings, QSize, Signal
+from PySide6.QtWidgets import QMainWindow
 
-from app.paths import config_dir, resource
-from app.ui.composer import Composer
-from app.ui.notice import NoticeBar
-from app.ui.pair_bar import PairBar
-from app.ui.sidebar import Sidebar
-from app.ui.speed_panel import SpeedPanel
-from app.ui.style import style_sheet
-from app.ui.theme import GRID, colours, follow, named, text_font
-from app.ui.transcript import TEXT_WIDTH_PX, Transcript
+from app.paths import config_dir
+from app.ui.theme import colours, follow
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtWidgets import QLabel, QSplitter, QWidget
+
     from app.settings import Theme
+    from app.ui.composer import Composer
+    from app.ui.notice import NoticeBar
+    from app.ui.pair_bar import PairBar
+    from app.ui.sidebar import Sidebar
+    from app.ui.speed_panel import SpeedPanel
+    from app.ui.transcript import Transcript
 
 FIRST_SIZE = QSize(1180, 760)
 LEAST_SIZE = QSize(560, 420)
@@ -46,10 +47,22 @@ def remembered_theme(geometry: QSettings) -> Theme:
 
 
 class MainWindow(QMainWindow):
-    """The one window of the program."""
+    """The one window of the program.
 
-    painted = Signal()
+    Attributes:
+        sidebar, pair_bar, notice, transcript, composer, panel: the parts, there after :meth:`build`.
+    """
+
     close_requested = Signal()
+
+    sidebar: Sidebar
+    pair_bar: PairBar
+    notice: NoticeBar
+    transcript: Transcript
+    composer: Composer
+    panel: SpeedPanel
+    _status: QLabel
+    _splitter: QSplitter
 
     def __init__(self, geometry: QSettings | None = None) -> None:
         super().__init__()
@@ -57,41 +70,33 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self.is_painted = False
         self.setWindowTitle("Slipstream")
-        self.setWindowIcon(QIcon(str(resource("icons", "app.svg"))))
         self.setMinimumSize(LEAST_SIZE)
-        self.sidebar = Sidebar()
-        self.pair_bar = PairBar()
-        self.notice = NoticeBar()
-        self.transcript = Transcript()
-        self.composer = Composer()
-        self.panel = SpeedPanel()
-        self._status = named(QLabel(), "status")
-        self._status.setFont(text_font(-0.5))
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._build()
-        self._restore()
-        follow(self.restyle)
-        self.pair_bar.sidebar_toggled.connect(self.toggle_sidebar)
-        self.pair_bar.panel_toggled.connect(self.toggle_panel)
+        self.resize(FIRST_SIZE.boundedTo(self.screen().availableGeometry().size()))
+        if self._geometry.contains("window"):
+            self.restoreGeometry(self._geometry.value("window"))
 
-    def _build(self) -> None:
-        foot = QWidget(maximumWidth=TEXT_WIDTH_PX + 2 * GRID)
-        lower = QVBoxLayout(foot)
-        lower.setContentsMargins(GRID, 0, GRID, GRID // 2)
-        lower.setSpacing(GRID // 2)
-        lower.addWidget(self.notice)
-        lower.addWidget(self.composer)
-        lower.addWidget(self._status)
-        centre = QWidget()
-        column = QVBoxLayout(centre)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.pair_bar)
-        column.addWidget(self.transcript, 1)
-        row = QHBoxLayout()
-        row.setContentsMargins(GRID, 0, GRID, 0)
-        row.addWidget(foot)
-        column.addLayout(row)
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Make the parts and put them in their places; the imports are here so that the frame is shown first."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtGui import QIcon
+        from PySide6.QtWidgets import QSplitter
+
+        from app.paths import resource
+        from app.ui.composer import Composer
+        from app.ui.notice import NoticeBar
+        from app.ui.pair_bar import PairBar
+        from app.ui.sidebar import Sidebar
+        from app.ui.speed_panel import SpeedPanel
+        from app.ui.transcript import Transcript
+
+        self.setWindowIcon(QIcon(str(resource("icons", "app.svg"))))
+        follow(self.restyle)
+        self.sidebar, self.pair_bar, self.panel = Sidebar(), PairBar(), SpeedPanel()
+        self.notice, self.transcript, self.composer = NoticeBar(), Transcript(), Composer()
+        centre = self._centre()
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
         for part in (self.sidebar, centre, self.panel):
             self._splitter.addWidget(part)
         self._splitter.setStretchFactor(1, 1)
@@ -100,8 +105,58 @@ class MainWindow(QMainWindow):
         self.sidebar.setMinimumWidth(160)
         self.panel.setMinimumWidth(210)
         centre.setMinimumWidth(320)
+        self._restore_parts()
         self.setCentralWidget(self._splitter)
-        self.show_status("Starting…")
+        self.pair_bar.sidebar_toggled.connect(self.toggle_sidebar)
+        self.pair_bar.panel_toggled.connect(self.toggle_panel)
+
+    def _centre(self) -> QWidget:
+        from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+        from app.ui.theme import GRID, named, text_font
+        from app.ui.transcript import TEXT_WIDTH_PX
+
+        self._status = named(QLabel("Starting…"), "status")
+        self._status.setFont(text_font(-0.5))
+        foot = QWidget(maximumWidth=TEXT_WIDTH_PX + 2 * GRID)
+        lower = QVBoxLayout(foot)
+        lower.setContentsMargins(GRID, 0, GRID, GRID // 2)
+        lower.setSpacing(GRID // 2)
+        for part in (self.notice, self.composer, self._status):
+            lower.addWidget(part)
+        row = QHBoxLayout()
+        row.setContentsMargins(GRID, 0, GRID, 0)
+        row.addWidget(foot)
+        centre = QWidget()
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.pair_bar)
+        column.addWidget(self.transcript, 1)
+        column.addLayout(row)
+        return centre
+
+    def add_shortcut(self, keys: str, action: Callable[[], object]) -> None:
+        """Let keys do something anywhere in the window."""
+        from PySide6.QtGui import QKeySequence, QShortcut
+
+        QShortcut(QKeySequence(keys), self, action)
+
+    def toggle_sidebar(self) -> None:
+        """Show or hide the conversations."""
+        self.sidebar.setVisible(self.sidebar.isHidden())
+
+    def toggle_panel(self) -> None:
+        """Show or hide the speed panel."""
+        self.panel.setVisible(self.panel.isHidden())
+
+    def come_to_front(self) -> None:
+        """Show the window above others: somebody started the program once more."""
+        if self.isMinimized():
+            self.showNormal()
+        self.show()
+        self.raise_()
+        self.activateWindow()
 
     # --- words ----------------------------------------------------------------------------------------
 
@@ -121,33 +176,14 @@ class MainWindow(QMainWindow):
 
     def restyle(self) -> None:
         """Put on the style sheet of the present colours."""
+        from app.ui.style import style_sheet
+
         self.setStyleSheet(style_sheet(colours()))
-
-    # --- parts ----------------------------------------------------------------------------------------
-
-    def add_shortcut(self, keys: str, action: Callable[[], object]) -> None:
-        """Let keys do something anywhere in the window."""
-        QShortcut(QKeySequence(keys), self, action)
-
-    def toggle_sidebar(self) -> None:
-        """Show or hide the conversations."""
-        self.sidebar.setVisible(self.sidebar.isHidden())
-
-    def toggle_panel(self) -> None:
-        """Show or hide the speed panel."""
-        self.panel.setVisible(self.panel.isHidden())
-
-    def come_to_front(self) -> None:
-        """Show the window above others: somebody started the program once more."""
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
 
     # --- geometry -------------------------------------------------------------------------------------
 
     def save_geometry(self) -> None:
-        """Remember size, place and split."""
+        """Remember size, place, split and colours."""
         self._geometry.setValue("window", self.saveGeometry())
         self._geometry.setValue("splitter", self._splitter.saveState())
         self._geometry.setValue("sidebar", not self.sidebar.isHidden())
@@ -155,12 +191,9 @@ class MainWindow(QMainWindow):
         self._geometry.setValue("dark", colours().is_dark)
         self._geometry.sync()
 
-    def _restore(self) -> None:
-        room = self.screen().availableGeometry().size()
-        self.resize(FIRST_SIZE.boundedTo(room))
+    def _restore_parts(self) -> None:
         self._splitter.setSizes([_SIDEBAR_PX, self.width() - _SIDEBAR_PX - _PANEL_PX, _PANEL_PX])
-        if self._geometry.contains("window"):
-            self.restoreGeometry(self._geometry.value("window"))
+        if self._geometry.contains("splitter"):
             self._splitter.restoreState(self._geometry.value("splitter"))
             self.sidebar.setVisible(bool(self._geometry.value("sidebar", defaultValue=True, type=bool)))
             self.panel.setVisible(bool(self._geometry.value("panel", defaultValue=True, type=bool)))
@@ -175,16 +208,14 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask for the end of the program; the window goes when that has come."""
-        self.save_geometry()
         if self._may_close:
             event.accept()
         else:
+            self.save_geometry()
             event.ignore()
             self.close_requested.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Note that the window can be seen, and tell once."""
+        """Note that the window can be seen."""
         super().paintEvent(event)
-        if not self.is_painted:
-            self.is_painted = True
-            self.painted.emit()
+        self.is_painted = True

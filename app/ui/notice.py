@@ -45,8 +45,8 @@ class NoticeBar(QFrame):
         row.addWidget(self._label, 1)
         row.addWidget(self._action)
         row.addWidget(self._close)
+        self._is_tinted = False
         self.hide()
-        follow(self._tint)
 
     @property
     def words(self) -> str:
@@ -78,6 +78,9 @@ class NoticeBar(QFrame):
         self.setProperty("kind", kind)
         self.style().unpolish(self)
         self.style().polish(self)
+        if not self._is_tinted:
+            self._is_tinted = True
+            follow(self._tint)
         self._tint()
         self.show()
 

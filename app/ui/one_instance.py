@@ -6,11 +6,13 @@ carries the one word.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLockFile, QObject, Signal
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+if TYPE_CHECKING:
+    from PySide6.QtNetwork import QLocalServer
 
 RAISE = b"raise\n"
 
@@ -19,6 +21,8 @@ _WAIT_MS = 1000
 
 def _socket_name(folder: Path) -> str:
     """Name the socket after the data folder, so that two people, or two portable copies, do not meet."""
+    import hashlib  # after the first paint, like QtNetwork below
+
     return "slipstream-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
 
 
@@ -29,7 +33,7 @@ class OneInstance(QObject):
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._name = _socket_name(folder)
+        self._folder = folder
         self._lock = QLockFile(str(folder / "window.lock"))
         self._lock.setStaleLockTime(0)
         self._server: QLocalServer | None = None
@@ -40,16 +44,21 @@ class OneInstance(QObject):
 
     def listen(self) -> None:
         """Hear about later starts."""
-        QLocalServer.removeServer(self._name)
+        from PySide6.QtNetwork import QLocalServer
+
+        name = _socket_name(self._folder)
+        QLocalServer.removeServer(name)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self.on_connection)
-        self._server.listen(self._name)
+        self._server.listen(name)
 
     def call(self) -> bool:
         """Ask the one instance to come to the front; false if it does not answer."""
+        from PySide6.QtNetwork import QLocalSocket
+
         socket = QLocalSocket()
-        socket.connectToServer(self._name)
+        socket.connectToServer(_socket_name(self._folder))
         if not socket.waitForConnected(_WAIT_MS):
             return False
         socket.write(RAISE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -19,8 +19,7 @@ OPEN_FILE = "open"
 _MIN_CHARS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ModelOption:
+class ModelOption(NamedTuple):
     """A model that can be picked: ``name`` is what the library resolves (or a path), ``detail`` a few facts."""
 
     name: str

@@ -90,6 +90,7 @@ class PanelControl(QObject):
     def on_began(self, is_drafting: bool) -> None:
         """Begin a curve."""
         self._live = self._timeline.begin(is_plain=not is_drafting)
+        self._panel.show_charts(has_data=True)
         self._enable()
 
     def on_step(self, step: Step) -> None:
@@ -121,8 +122,9 @@ class PanelControl(QObject):
         self._panel.show_verdict(verdict_words(session), baseline_words(session))
         self._panel.show_facts(facts_of(runs[-1]) if runs else ())
         if self._panel.charts is not None:
-            self._panel.charts.show_band(band_of(session))
-            self._panel.charts.mark_stale()
+            band = band_of(session)
+            self._panel.charts.show_band(band)
+            self._panel.show_charts(has_data=bool(self._timeline.traces or band))
         self._enable()
 
     def _enable(self) -> None:

@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
-from app.ui.theme import code_font, colours, follow, text_font
+from app.ui.theme import code_font, colours, follow, see_through, text_font
 
 RENDER_EVERY_MS = 100
 
@@ -49,7 +49,7 @@ class ProseView(QTextBrowser):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("prose")
+        see_through(self)
         self.setOpenLinks(False)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -37,7 +37,7 @@ class Sidebar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view: ConversationView | None = None
-        self._search = QLineEdit(placeholderText="Search (Ctrl+F)", clearButtonEnabled=True)
+        self._search = QLineEdit(placeholderText="Search (Ctrl+F)")
         self._search.setAccessibleName("Search conversations")
         self._new = IconButton("plus", "New conversation (Ctrl+N)")
         self._new.clicked.connect(self.new_requested)
@@ -72,6 +72,7 @@ class Sidebar(QWidget):
             view.customContextMenuRequested.connect(self.on_context_menu)
             self._column.insertWidget(self._column.count() - 1, view, 1)
             self._column.takeAt(self._column.count() - 1)
+            self._search.setClearButtonEnabled(True)  # its icon, too, can wait
         return self._view
 
     # --- content --------------------------------------------------------------------------------------

@@ -131,10 +131,15 @@ class SpeedPanel(QWidget):
 
     def install_charts(self, charts: SpeedCharts) -> None:
         """Put the charts into their place."""
-        self._place.removeWidget(self._waiting)
-        self._waiting.hide()
         self._place.addWidget(charts, 1)
         self.charts = charts
+        self.show_charts(has_data=False)
+
+    def show_charts(self, *, has_data: bool) -> None:
+        """Show the charts once there is something in them."""
+        if self.charts is not None:
+            self.charts.setVisible(has_data)
+            self._waiting.setHidden(has_data)
 
     def show_speed(self, tps: float | None, when: str) -> None:
         """Show the number, and whether it is of now or of the last answer."""

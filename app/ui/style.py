@@ -11,14 +11,11 @@ QLabel#device { color: %(muted)s; border: 1px solid %(border)s; border-radius: 8
 QSplitter::handle { background: %(border)s; }
 
 QFrame#question { background: %(raised)s; border-radius: 10px; }
-QTextBrowser#prose { background: transparent; color: %(text)s; }
 QFrame#code { background: %(base)s; border: 1px solid %(border)s; border-radius: 6px; }
-QPlainTextEdit#codetext { background: transparent; color: %(text)s; }
 QFrame#mark { border: 1px solid %(warning)s; border-radius: 6px; }
 
 QFrame#composer { background: %(base)s; border: 1px solid %(border)s; border-radius: 12px; }
 QFrame#composer[active="true"] { border-color: %(accent)s; }
-QPlainTextEdit#editor { background: transparent; color: %(text)s; }
 QPushButton#send { background: %(accent)s; border: none; border-radius: 8px; }
 QPushButton#send:disabled { background: %(raised)s; }
 QPushButton#send:focus { border: 2px solid %(text)s; }
@@ -30,11 +27,9 @@ QFrame#notice[kind="error"] { border-color: %(danger)s; }
 QPushButton#example { text-align: left; padding: 10px 14px; color: %(text)s; background: %(base)s;
                       border: 1px solid %(border)s; border-radius: 8px; }
 QPushButton#example:hover, QPushButton#example:focus { border-color: %(accent)s; }
-
-QListView#conversations { background: transparent; color: %(text)s; }
 """
 
 
 def style_sheet(scheme: Colours) -> str:
     """Return the style sheet of a scheme."""
-    return _RULES % {name: getattr(scheme, name) for name in Colours.__slots__}
+    return _RULES % scheme._asdict()

@@ -8,17 +8,28 @@ Colour never carries a meaning alone: beside it stands a word or a shape.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QImageReader, QPalette, QPixmap
+from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QGuiApplication,
+    QIcon,
+    QImageReader,
+    QPalette,
+    QPixmap,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from app.paths import resource
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QShowEvent
+
     from app.settings import Theme
 
 W = TypeVar("W", bound=QWidget)
@@ -29,8 +40,7 @@ GRID = 8
 _ICON_PX = 18
 
 
-@dataclass(frozen=True, slots=True)
-class Colours:
+class Colours(NamedTuple):
     """One scheme. Contrast of text, muted, accent, warning and danger on window and base is at least 4.5 : 1."""
 
     is_dark: bool
@@ -153,9 +163,12 @@ class ThemeSwitch(QObject):
 
     def choose(self, choice: Theme) -> None:
         """Switch to light, dark, or whatever the system has."""
+        if choice != self._choice:
+            from PySide6.QtCore import Qt  # a tenth of the time to the first paint, so not unless it must be
+
+            schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark, "system": Qt.ColorScheme.Unknown}
+            self._app.styleHints().setColorScheme(schemes[choice])  # the window's frame follows
         self._choice = choice
-        scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark, "system": Qt.ColorScheme.Unknown}[choice]
-        self._app.styleHints().setColorScheme(scheme)  # the window's frame follows
         self._apply()
 
     def on_system_changed(self) -> None:
@@ -165,7 +178,7 @@ class ThemeSwitch(QObject):
     def _apply(self) -> None:
         is_dark = self._choice == "dark"
         if self._choice == "system":
-            is_dark = self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+            is_dark = self._app.styleHints().colorScheme().name == "Dark"
         before = colours()
         self._app.setPalette(make_palette(DARK if is_dark else LIGHT))
         if colours() is not before:
@@ -202,6 +215,8 @@ def _source(name: str) -> str:
 
 @cache
 def _pixmap(name: str, colour: str, px: int) -> QPixmap:
+    from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+
     buffer = QBuffer()
     buffer.setData(QByteArray(_source(name).replace("currentColor", colour).encode()))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -224,6 +239,13 @@ def named(widget: W, name: str) -> W:
     return widget
 
 
+def see_through(widget: QWidget) -> None:
+    """Let what is behind a text or a list show; by the palette, since a style sheet would reach its scroll bars too."""
+    palette = widget.palette()
+    palette.setColor(QPalette.ColorRole.Base, QColor(0, 0, 0, 0))
+    widget.setPalette(palette)
+
+
 class IconButton(QToolButton):
     """A flat button with an icon that keeps the colour of the text, and a name for those who cannot see it."""
 
@@ -232,9 +254,8 @@ class IconButton(QToolButton):
         self._icon_name = icon_name
         self.setAutoRaise(True)
         self.setIconSize(QSize(_ICON_PX, _ICON_PX))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._is_tinted = False
         self.rename(name)
-        follow(self._tint)
 
     def rename(self, name: str, icon_name: str = "") -> None:
         """Give the button another meaning."""
@@ -243,6 +264,13 @@ class IconButton(QToolButton):
         if icon_name and icon_name != self._icon_name:
             self._icon_name = icon_name
             self._tint()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw the icon when it is first needed."""
+        if not self._is_tinted:
+            self._is_tinted = True
+            follow(self._tint)
+        super().showEvent(event)
 
     def _tint(self) -> None:
         self.setIcon(icon(self._icon_name, colours().text))
