@@ -1,0 +1,136 @@
+"""A whole window with a real host, a real database, a real library, and the one fake: a scripted engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import qasync
+from PySide6.QtCore import QCoreApplication, QEvent
+
+from app.chat.store import ChatStore
+from app.host import Host
+from app.metrics.baseline import BaselineStore
+from app.metrics.recorder import SessionLog
+from app.ui.controller import Controller
+from app.ui.main_window import MainWindow
+from app.ui.message import AnswerView
+from app.ui.theme import ThemeSwitch
+from tests.doubles import Answer, ScriptedEngine
+
+LIMIT_S = 20.0
+
+
+@pytest.fixture
+def theme(qapp):
+    """The application's colours, back to light afterwards."""
+    qapp.setQuitOnLastWindowClosed(False)
+    switch = ThemeSwitch(qapp)
+    switch.choose("light")
+    yield switch
+    switch.choose("light")
+    switch.deleteLater()
+
+
+@pytest.fixture
+def window(theme):
+    """A built window, shown, without a program behind it."""
+    window = MainWindow()
+    window.build()
+    window.show()
+    yield window
+    window.allow_close()
+    window.close()
+    window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+class Program:
+    """The program behind a window; :meth:`run` drives it like :func:`app.ui.controller.run` does."""
+
+    def __init__(self, qapp, window: MainWindow, theme: ThemeSwitch) -> None:
+        self._app, self.window, self._theme = qapp, window, theme
+        self.engines: list[ScriptedEngine] = []
+        self.answers: Sequence[Answer] = (Answer(),)
+        self.engine_options: dict[str, Any] = {}
+        self.store: ChatStore | None = None
+        self.controller: Controller
+
+    def make_engine(self) -> ScriptedEngine:
+        """Make the next engine of the story."""
+        self.engines.append(ScriptedEngine(self.answers, **self.engine_options))
+        return self.engines[-1]
+
+    @property
+    def host(self) -> Host:
+        """The real host."""
+        return self.controller.host
+
+    @property
+    def last_answer(self) -> AnswerView:
+        """The newest answer on the screen."""
+        view = self.window.transcript.last_answer
+        assert view is not None
+        return view
+
+    @property
+    def said(self) -> str:
+        """What the newest answer on the screen says so far."""
+        view = self.window.transcript.last_answer
+        return view.text if view is not None else ""
+
+    def run(self, story: Callable[[], Coroutine[Any, Any, None]], *, is_started: bool = True) -> None:
+        """Run a story with the program started, then close the program."""
+        loop = qasync.QEventLoop(self._app)
+        executor = ThreadPoolExecutor(2, thread_name_prefix="window")
+        loop.set_default_executor(executor)
+        faults: list[dict[str, Any]] = []
+        loop.set_exception_handler(lambda _loop, context: faults.append(context))
+
+        async def whole() -> None:
+            session = SessionLog(BaselineStore())
+            host = Host(make_engine=self.make_engine, session=session)
+            self.controller = Controller(self.window, self._theme, host=host, store=self.store)
+            if is_started:
+                self.controller.start()
+                await self.until(lambda: not self.controller.engine.is_loading)
+            try:
+                await story()
+            finally:
+                await self.controller.close()
+
+        with loop:
+            loop.run_until_complete(asyncio.wait_for(whole(), LIMIT_S))
+            left = [task for task in asyncio.all_tasks(loop) if not task.done()]
+        executor.shutdown()
+        assert not left, f"tasks left: {left}"
+        assert not faults, f"unhandled: {faults}"
+
+    async def until(self, holds: Callable[[], object], limit_s: float = 10.0) -> None:
+        """Wait until something holds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                while not holds():
+                    await asyncio.sleep(0.005)
+        assert holds()
+
+    def send(self, text: str) -> None:
+        """Type a message and press Enter."""
+        self.window.composer.set_text(text)
+        self.window.composer.on_submit()
+
+    async def ask(self, text: str) -> AnswerView:
+        """Send a message and wait for its whole answer."""
+        self.send(text)
+        await self.until(lambda: not self.controller.answering.is_busy)
+        return self.last_answer
+
+
+@pytest.fixture
+def program(qapp, window, theme):
+    """The program, not started yet."""
+    return Program(qapp, window, theme)

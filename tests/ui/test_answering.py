@@ -1,0 +1,303 @@
+"""From the composer to the transcript and the database, through the real host."""
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.chat.store import ChatStore
+from app.errors import DecodeError, EngineDiedError, PromptTooLongError
+from app.protocol import Generate, Load, NoticeInfo
+from tests.doubles import POEM, Answer
+
+
+def stored(program):
+    """Read the newest conversation as another program would."""
+    store = ChatStore()
+    try:
+        heads = store.heads()
+        return store.load(heads[0].id).messages if heads else ()
+    finally:
+        store.close()
+
+
+def test_a_question_is_answered_shown_and_stored(program):
+    async def story():
+        view = await program.ask("What rides ahead?")
+        assert view.text == POEM
+        assert "tok/s" in view.status
+        assert "speculation engaged: n-gram, length 4" in view.status
+        assert program.window.composer.text == ""
+        assert program.window.windowTitle() == "What rides ahead? – Slipstream"
+
+    program.run(story)
+    question, answer = stored(program)
+    assert (question.role, question.text) == ("user", "What rides ahead?")
+    assert (answer.text, answer.state, answer.parent_id) == (POEM, "complete", question.id)
+    assert answer.stats.n_tokens > 10
+    assert answer.stats.engagement.engaged
+
+
+def test_enter_sends_and_shift_enter_breaks_the_line(program, qtbot):
+    async def story():
+        editor = program.window.composer.editor
+        qtbot.keyClicks(editor, "one")
+        qtbot.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        qtbot.keyClicks(editor, "two")
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+        await program.until(lambda: program.controller.answering.is_busy)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.window.transcript.views[0].text == "one\ntwo"
+
+    program.run(story)
+
+
+def test_the_history_goes_to_the_engine(program):
+    async def story():
+        await program.ask("first")
+        await program.ask("second")
+        (_load, one, two) = program.engines[0].commands
+        assert isinstance(one, Generate)
+        assert [(m.role, m.content) for m in two.messages] == [
+            ("user", "first"),
+            ("assistant", POEM),
+            ("user", "second"),
+        ]
+
+    program.run(story)
+
+
+def test_esc_stops_and_what_was_said_stays(program, qtbot):
+    program.answers = (Answer(pace_s=0.02),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: len(program.said) > 20)
+        qtbot.keyClick(program.window.composer.editor, Qt.Key.Key_Escape)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert 20 < len(program.last_answer.text) < len(POEM)
+        assert "stopped by you" in program.last_answer.status
+
+    program.run(story)
+    answer = stored(program)[-1]
+    assert answer.state == "complete"
+    assert POEM.startswith(answer.text)
+    assert answer.stats.stop_reason == "cancelled"
+
+
+def test_what_is_typed_during_an_answer_stays_in_the_composer(program, qtbot):
+    program.answers = (Answer(pace_s=0.01),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.controller.answering.is_busy)
+        qtbot.keyClicks(program.window.composer.editor, "next")
+        qtbot.keyClick(program.window.composer.editor, Qt.Key.Key_Return)
+        assert program.window.composer.text == "next"
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.window.composer.text == "next"
+        assert len(program.window.transcript.views) == 2
+
+    program.run(story)
+
+
+def test_a_streaming_answer_is_on_disk_within_two_seconds(program):
+    program.answers = (Answer(text="word " * 400, pace_s=0.02),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: len(program.said) > 10)
+        await asyncio.sleep(2.0)
+        answer = stored(program)[-1]
+        assert answer.state == "streaming"
+        assert len(answer.text) > 10
+        program.controller.answering.stop()
+        await program.until(lambda: not program.controller.answering.is_busy)
+
+    program.run(story)
+
+
+def test_engine_death_keeps_the_half_answer_and_offers_one_button(program, expect_log):
+    program.answers = (Answer(die_at=5),)
+
+    async def story():
+        await program.ask("go")
+        view = program.last_answer
+        assert POEM.startswith(view.text)
+        assert view.text
+        assert "kept" in view.mark
+        assert view.offers_restart
+        assert program.window.notice.words == "", "a second button would be one too many"
+        assert "stopped" in program.window.status
+        program.answers = (Answer(text="Alive again."),)
+        view.restart_requested.emit()
+        await program.until(lambda: program.host.state.phase == "idle")
+        assert not view.offers_restart
+        assert len(program.engines) == 2
+        assert isinstance(program.engines[1].commands[0], Load)
+        assert (await program.ask("and now?")).text == "Alive again."
+
+    program.run(story)
+    _question, half, _again, whole = stored(program)
+    assert half.state == "interrupted"
+    assert whole.state == "complete"
+
+
+def test_engine_death_before_the_first_word_leaves_the_question_and_offers_the_restart_in_a_notice(program):
+    program.answers = (Answer(die_at=0),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert "segmentation fault" in program.window.notice.words
+        assert len(program.window.transcript.views) == 1
+
+    program.run(story)
+    assert [m.text for m in stored(program)] == ["go"]
+
+
+def test_death_while_idle_is_said_with_the_restart(program):
+    async def story():
+        program.engines[0].die()
+        await program.until(lambda: program.window.notice.words)
+        program.send("hello?")
+        assert program.window.composer.text == "hello?", "a question that cannot be answered is not lost"
+        program.window.notice.on_action()
+        await program.until(lambda: program.host.state.phase == "idle")
+        assert (await program.ask(program.window.composer.text)).text == POEM
+
+    program.run(story)
+
+
+@pytest.mark.parametrize(
+    ("fault", "at", "kept"),
+    [
+        (PromptTooLongError("The prompt has 5,000 tokens; there is room for 4,000.", "Begin a new conversation."), 0, False),
+        (DecodeError("llama_decode failed.", "Try again."), 6, True),
+    ],
+)
+def test_a_failed_answer_says_why_and_keeps_what_there_is(program, fault, at, kept):
+    program.answers = (Answer(fault=fault, fault_at=at), Answer())
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert fault.message in program.window.notice.words
+        assert fault.hint in program.window.notice.words
+        assert (program.window.transcript.last_answer is not None) == kept
+        if kept:
+            assert fault.message in program.last_answer.mark
+            assert not program.last_answer.offers_restart
+        assert (await program.ask("again")).text == POEM
+
+    program.run(story)
+    assert stored(program)[1].state == ("interrupted" if kept else "complete")
+
+
+def test_notices_of_an_answer_are_shown(program):
+    program.answers = (Answer(notices=(NoticeInfo("template", "The template is broken.", "ChatML is used."),)),)
+
+    async def story():
+        await program.ask("go")
+        assert program.window.notice.words == "The template is broken. ChatML is used."
+
+    program.run(story)
+
+
+def test_a_question_sent_while_the_model_loads_waits_for_it(program):
+    program.engine_options = {"load_s": 0.3}
+
+    async def story():
+        program.controller.start()
+        await program.until(lambda: program.controller.engine.is_loading)
+        program.send("early")
+        assert program.window.composer.text == ""
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.last_answer.text == POEM
+
+    program.run(story, is_started=False)
+
+
+def test_the_switch_takes_effect_on_the_next_answer_without_a_reload(program):
+    async def story():
+        bar = program.window.pair_bar
+        await program.ask("with")
+        bar.toggle_speculation()
+        assert bar.speculation_words == "off: the next answer is plain"
+        view = await program.ask("without")
+        assert "speculation off" in view.status
+        bar.toggle_speculation()
+        assert bar.speculation_words == "ready: n-gram, length 4"
+        await program.ask("with again")
+        kinds = [type(command).__name__ for command in program.engines[0].commands]
+        assert kinds == ["Load", "Generate", "Generate", "Generate"]
+        assert [bool(c.speculation.types) for c in program.engines[0].commands[1:]] == [True, False, True]
+
+    program.run(story)
+
+
+def test_another_conversation_can_be_read_while_an_answer_grows(program):
+    program.answers = (Answer(text="First answer."), Answer(pace_s=0.01))
+
+    async def story():
+        chats = program.controller.chats
+        await program.ask("old")
+        old = chats.current.id
+        chats.new()
+        program.send("growing")
+        await program.until(lambda: len(program.said) > 10)
+        growing = chats.current.id
+        chats.open(old)
+        assert program.last_answer.text == "First answer."
+        await asyncio.sleep(0.05)
+        chats.open(growing)
+        assert len(program.last_answer.text) > 10
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.last_answer.text == POEM
+        assert len(program.window.transcript.views) == 2
+        assert [m.text for m in chats.current.messages] == ["growing", POEM]
+
+    program.run(story)
+
+
+def test_an_answer_that_ends_out_of_sight_is_stored(program):
+    program.answers = (Answer(pace_s=0.005),)
+
+    async def story():
+        program.send("growing")
+        await program.until(lambda: program.window.transcript.last_answer is not None)
+        program.controller.chats.new()
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert len(program.window.transcript.views) == 0
+
+    program.run(story)
+    assert [m.text for m in stored(program)] == ["growing", POEM]
+
+
+def test_closing_in_the_middle_saves_and_ends(program):
+    program.answers = (Answer(pace_s=0.02),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: len(program.said) > 20)
+        program.window.close()
+        await program.controller.closed()
+        assert not program.engines[0].alive
+        assert not program.window.isVisible()
+
+    program.run(story)
+    answer = stored(program)[-1]
+    assert answer.state == "interrupted"
+    assert len(answer.text) > 20
+
+
+def test_engine_that_does_not_start_is_said_in_words(program):
+    program.engine_options = {"start_fault": EngineDiedError("The engine did not start: a library is missing.")}
+
+    async def story():
+        await program.until(lambda: program.window.notice.words)
+        assert "did not start" in program.window.notice.words
+        program.send("hello")
+        assert program.window.composer.text == "hello"
+
+    program.run(story)
