@@ -142,9 +142,10 @@ class NoDisplayError(SlipstreamError):
 
 
 def _tree(cls: type[SlipstreamError]) -> dict[str, type[SlipstreamError]]:
-    found = {cls.code: cls}
+    found: dict[str, type[SlipstreamError]] = {}
     for sub in cls.__subclasses__():
         found |= _tree(sub)
+    found[cls.code] = cls  # last: a class without a code of its own does not stand in for its base
     return found
 
 
