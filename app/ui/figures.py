@@ -62,9 +62,8 @@ def current_baseline(session: SessionLog) -> Baseline | None:
     return session.live_baseline(plain[-1]) if plain else None
 
 
-def band_of(session: SessionLog) -> Band | None:
-    """Return the baseline as the charts draw it."""
-    baseline = current_baseline(session)
+def band_of(baseline: Baseline | None) -> Band | None:
+    """Return a baseline as the charts draw it."""
     if baseline is None:
         return None
     return Band(baseline.decode_tps.median, baseline.decode_tps.low, baseline.decode_tps.high)

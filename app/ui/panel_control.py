@@ -17,7 +17,7 @@ from app.errors import SlipstreamError
 from app.host import AnswerEvent, Host
 from app.metrics.export import export_session
 from app.protocol import Chunk, Speculation, Started, Step
-from app.ui.figures import band_of, baseline_words, facts_of, verdict_words
+from app.ui.figures import band_of, baseline_words, current_baseline, facts_of, verdict_words
 from app.ui.recording import Recording
 from app.ui.trace import LiveTrace, Timeline
 
@@ -122,7 +122,7 @@ class PanelControl(QObject):
         self._panel.show_verdict(verdict_words(session), baseline_words(session))
         self._panel.show_facts(facts_of(runs[-1]) if runs else ())
         if self._panel.charts is not None:
-            band = band_of(session)
+            band = band_of(current_baseline(session))
             self._panel.charts.show_band(band)
             self._panel.show_charts(has_data=bool(self._timeline.traces or band))
         self._enable()

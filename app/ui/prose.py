@@ -22,7 +22,6 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFormat,
-    QTextFrame,
     QTextFrameFormat,
     QTextLength,
     QTextTable,
@@ -140,32 +139,29 @@ class ProseView(QTextBrowser):
         document = self.document()
         cursor = QTextCursor(document)
         cursor.beginEditBlock()
-        try:
-            if document.isEmpty():
-                document.setMarkdown(markdown, _FEATURES)
-                self._dress(0)
-                return
-            cursor.movePosition(QTextCursor.MoveOperation.End)
-            start = cursor.position()
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        start = cursor.position()
+        if document.isEmpty():
+            document.setMarkdown(markdown, _FEATURES)
+        else:
             cursor.insertMarkdown(f"{_JOINT}\n\n{markdown}", _FEATURES)
             joint = document.find(_JOINT, start)
             if not joint.isNull():
                 joint.removeSelectedText()
-            self._dress(start)
-        finally:
-            cursor.endEditBlock()
+        self._dress(start)
+        cursor.endEditBlock()
+        for frame in document.rootFrame().childFrames():  # which Qt brings up to date after an edit block only
+            if isinstance(frame, QTextTable) and frame.lastPosition() >= start:
+                self._dress_table(frame)
 
     # --- looks ----------------------------------------------------------------------------------------
 
     def _dress(self, start: int) -> None:
-        """Give what Qt's Markdown importer made since ``start`` our line height, headings, code and tables."""
+        """Give what Qt's Markdown importer made since ``start`` our line height, headings and code."""
         block = self.document().findBlock(start)
         while block.isValid():
             self._dress_block(block, start)
             block = block.next()
-        for frame in self.document().rootFrame().childFrames():
-            if frame.lastPosition() >= start:
-                self._dress_frame(frame)
 
     def _dress_block(self, block: QTextBlock, start: int) -> None:
         if block.position() >= start:
@@ -211,10 +207,8 @@ class ProseView(QTextBrowser):
                 link.setForeground(QBrush(QColor(scheme.accent)))
                 cursor.mergeCharFormat(link)
 
-    def _dress_frame(self, frame: QTextFrame) -> None:
-        if not isinstance(frame, QTextTable):
-            return
-        shape = frame.format().toTableFormat()
+    def _dress_table(self, table: QTextTable) -> None:
+        shape = table.format().toTableFormat()
         shape.setCellPadding(5)
         shape.setCellSpacing(0)
         shape.setBorder(1)
@@ -224,7 +218,7 @@ class ProseView(QTextBrowser):
         shape.setTopMargin(6)
         shape.setBottomMargin(6)
         shape.setWidth(QTextLength())
-        frame.setFormat(shape)
+        table.setFormat(shape)
 
     # --- Qt -------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, IconButton
 from app.ui.welcome import Welcome
@@ -61,7 +61,7 @@ class Transcript(QWidget):
     def _build(self) -> None:
         centred = QWidget(maximumWidth=TEXT_WIDTH_PX + 2 * GRID)
         centred.setLayout(self._column)
-        self._rows = QVBoxLayout(self._page)
+        self._rows = QHBoxLayout(self._page)  # which centres what is narrower
         self._rows.setContentsMargins(GRID, GRID, GRID, 2 * GRID)
         self._rows.addWidget(centred)
         self._column.setContentsMargins(GRID, 0, GRID, 0)

@@ -72,7 +72,12 @@ def device_words(loaded: Loaded | None) -> str:
     """The device chip."""
     if loaded is None:
         return ""
-    return f"{loaded.device} · {loaded.n_threads} thread" + ("" if loaded.n_threads == 1 else "s")
+    return threads_words(loaded.device, loaded.n_threads)
+
+
+def threads_words(device: str, n_threads: int) -> str:
+    """A device and on how many threads it works."""
+    return f"{device} · {n_threads} thread" + ("" if n_threads == 1 else "s")
 
 
 def speed_words(stats: AnswerStats) -> str:
