@@ -26,6 +26,7 @@ PAGE_MESSAGES = 40
 
 _NEAR_END_PX = 24
 _NEAR_TOP_PX = 300
+_SETTLE_MS = 200
 
 
 FinishAnswer = Callable[["AnswerView", "Message"], None]
@@ -44,6 +45,9 @@ class Transcript(QWidget):
         self._views: list[QuestionView | AnswerView] = []
         self._growing: AnswerView | None = None
         self._is_following = True
+        self._held_from_end: int | None = None
+        self._release = QTimer(self, singleShot=True, interval=_SETTLE_MS)
+        self._release.timeout.connect(self.on_settled)
         self.welcome = Welcome()
         self.welcome.example_chosen.connect(self.example_chosen)
         self._page = _Page()
@@ -100,6 +104,7 @@ class Transcript(QWidget):
     def clear(self) -> None:
         """Show the welcome of an empty conversation."""
         self._frame.stop()
+        self.on_settled()
         self._growing, self._older = None, []
         for view in self._views:
             self._column.removeWidget(view)
@@ -174,14 +179,16 @@ class Transcript(QWidget):
         """Put one more page on top; what is on the screen stays where it is."""
         page, self._older = self._older[-PAGE_MESSAGES:], self._older[:-PAGE_MESSAGES]
         bar = self._area.verticalScrollBar()
-        from_end = bar.maximum() - bar.value()
+        self._held_from_end = bar.maximum() - bar.value()
+        self._release.start()
         for message in reversed(page):
             view = self._view_of(message)
             self._views.insert(0, view)
             self._column.insertWidget(0, view)
-        self._rows.activate()
-        self._page.adjustSize()
-        bar.setValue(bar.maximum() - from_end)
+
+    def on_settled(self) -> None:
+        """Stop holding the place: the messages that were built on top have their heights by now."""
+        self._held_from_end = None
 
     # --- following ------------------------------------------------------------------------------------
 
@@ -211,7 +218,9 @@ class Transcript(QWidget):
 
     def on_range_changed(self, _low: int, high: int) -> None:
         """Stay at the end, if that is where we are."""
-        if self._is_following:
+        if self._held_from_end is not None:
+            self._area.verticalScrollBar().setValue(high - self._held_from_end)
+        elif self._is_following:
             self._area.verticalScrollBar().setValue(high)
         else:
             self._place_button()
@@ -221,13 +230,14 @@ class Transcript(QWidget):
         bar = self._area.verticalScrollBar()
         if bar.isSliderDown() or self._area.is_scrolling:
             self._is_following = value >= bar.maximum() - _NEAR_END_PX
+            self._held_from_end = None
         self._place_button()
         if self._older and value < _NEAR_TOP_PX and bar.maximum() > 0:
             QTimer.singleShot(0, self, self.on_top_reached)
 
     def on_top_reached(self) -> None:
         """Build older messages."""
-        if self._older and self._area.verticalScrollBar().value() < _NEAR_TOP_PX:
+        if self._older and self._held_from_end is None and self._area.verticalScrollBar().value() < _NEAR_TOP_PX:
             self._build_older()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import qasync
 from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QWidget
 
 from app.chat.store import ChatStore
 from app.host import Host
@@ -34,6 +35,24 @@ def theme(qapp):
     yield switch
     switch.choose("light")
     switch.deleteLater()
+
+
+@pytest.fixture
+def put(qtbot, theme):
+    """Put a widget on a bare host window, where it has the size it is given; the host outlives the test by nothing."""
+    host = QWidget()
+    host.resize(1000, 800)
+    qtbot.addWidget(host)
+    host.show()
+    qtbot.waitExposed(host)
+
+    def place(widget, width=700, height=400):
+        widget.setParent(host)
+        widget.resize(width, height)
+        widget.show()
+        return widget
+
+    return place
 
 
 @pytest.fixture

@@ -172,7 +172,11 @@ def test_death_while_idle_is_said_with_the_restart(program):
 @pytest.mark.parametrize(
     ("fault", "at", "kept"),
     [
-        (PromptTooLongError("The prompt has 5,000 tokens; there is room for 4,000.", "Begin a new conversation."), 0, False),
+        (
+            PromptTooLongError("The prompt has 5,000 tokens; there is room for 4,000.", "Begin a new conversation."),
+            0,
+            False,
+        ),
         (DecodeError("llama_decode failed.", "Try again."), 6, True),
     ],
 )

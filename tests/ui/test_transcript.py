@@ -1,0 +1,208 @@
+import time
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QWheelEvent
+from PySide6.QtWidgets import QApplication
+
+from app.chat.conversation import AnswerStats, Message, now
+from app.ui.chats import finish_stored
+from app.ui.code_block import CodeView
+from app.ui.message import AnswerView, QuestionView
+from app.ui.prose import ProseView
+from app.ui.transcript import PAGE_MESSAGES, Transcript
+from app.ui.welcome import EXAMPLES
+
+
+@pytest.fixture
+def transcript(put):
+    return put(Transcript())
+
+
+def messages(n):
+    at = now()
+    return [
+        Message(id=i, role="user" if i % 2 else "assistant", text=f"Message {i}. " + "word " * 40, created_at=at)
+        for i in range(1, n + 1)
+    ]
+
+
+def bar(transcript):
+    return transcript._area.verticalScrollBar()
+
+
+def wheel(transcript, qapp, steps):
+    viewport = transcript._area.viewport()
+    at = QPointF(viewport.rect().center())
+    event = QWheelEvent(
+        at,
+        viewport.mapToGlobal(at),
+        QPoint(),
+        QPoint(0, 120 * steps),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(viewport, event)
+    qapp.processEvents()
+
+
+def stream(view, text, qtbot, pieces=40):
+    size = max(1, len(text) // pieces)
+    for at in range(0, len(text), size):
+        view.add_text(text[at : at + size])
+        qtbot.wait(1)
+
+
+def test_an_answer_becomes_prose_and_code(transcript, qtbot):
+    view = transcript.begin_answer()
+    stream(view, "Look:\n\n```python\nprint(1)\n```\n\nAnd so on.\n\nEnd.", qtbot)
+    transcript.end_answer(view)
+    assert [type(part) for part in view._parts] == [ProseView, CodeView, ProseView]
+    assert view._parts[1].text == "print(1)"
+    assert view._parts[2].toPlainText() == "And so on.\nEnd."
+
+
+def test_streamed_and_stored_answers_look_alike(transcript, qtbot):
+    text = "# A\n\nText *b*.\n\n1. x\n\n    ```sh\n    ls\n    ```\n\n2. y\n\n| a |\n|---|\n| 1 |\n\nEnd"
+    grown = transcript.begin_answer()
+    stream(grown, text, qtbot)
+    transcript.end_answer(grown)
+    stored = AnswerView()
+    qtbot.addWidget(stored)
+    stored.add_text(text)
+    stored.close_text()
+    assert [(type(p), p.toPlainText() if isinstance(p, ProseView) else p.text) for p in grown._parts] == [
+        (type(p), p.toPlainText() if isinstance(p, ProseView) else p.text) for p in stored._parts
+    ]
+
+
+def test_many_chunks_are_shown_in_few_frames(transcript, qtbot):
+    view = transcript.begin_answer()
+    frames = []
+    transcript._frame.timeout.connect(lambda: frames.append(1))
+    began = time.monotonic()
+    for _ in range(2000):
+        view.add_text("x ")
+        if time.monotonic() - began > 5:
+            pytest.fail("adding text is slow")
+    qtbot.waitUntil(lambda: not view.needs_flush)
+    assert view.text == "x " * 2000
+    assert len(frames) < 20
+
+
+def test_it_follows_the_end_until_the_person_scrolls_up(transcript, qtbot, qapp):
+    view = transcript.begin_answer()
+    stream(view, "Paragraph of some words.\n\n" * 40, qtbot)
+    qtbot.waitUntil(lambda: bar(transcript).maximum() > 300)
+    assert bar(transcript).value() == bar(transcript).maximum()
+    wheel(transcript, qapp, 3)
+    assert not transcript.is_following
+    assert transcript._to_end.isVisible()
+    place = bar(transcript).value()
+    stream(view, "More and more.\n\n" * 40, qtbot)
+    qtbot.wait(50)
+    assert bar(transcript).value() == place, "the text jumped while somebody was reading"
+    transcript._to_end.click()
+    assert transcript.is_following
+    stream(view, "The end.\n\n" * 10, qtbot)
+    qtbot.waitUntil(lambda: bar(transcript).value() == bar(transcript).maximum())
+
+
+def test_scrolling_back_to_the_end_follows_again(transcript, qtbot, qapp):
+    transcript.show_messages(messages(20), finish_stored)
+    qtbot.waitUntil(lambda: bar(transcript).maximum() > 300)
+    wheel(transcript, qapp, 2)
+    assert not transcript.is_following
+    wheel(transcript, qapp, -50)
+    assert transcript.is_following
+    assert not transcript._to_end.isVisible()
+
+
+def test_long_conversations_are_built_from_their_end_and_on_scrolling_up(transcript, qtbot):
+    transcript.show_messages(messages(100), finish_stored)
+    assert len(transcript.views) == PAGE_MESSAGES
+    qtbot.waitUntil(lambda: bar(transcript).maximum() > 1000)
+    seen = transcript.views[0]
+    before = bar(transcript).maximum() - bar(transcript).value()
+    bar(transcript).triggerAction(bar(transcript).SliderAction.SliderToMinimum)
+    qtbot.waitUntil(lambda: len(transcript.views) == 2 * PAGE_MESSAGES)
+    assert transcript.views[PAGE_MESSAGES] is seen
+    assert before == 0
+    qtbot.waitUntil(lambda: bar(transcript).value() > 1000)
+    place = transcript.views[PAGE_MESSAGES].mapTo(transcript, QPoint(0, 0)).y()
+    assert -100 < place < 100, "what was on the screen moved away"
+    qtbot.wait(250)
+    bar(transcript).triggerAction(bar(transcript).SliderAction.SliderToMinimum)
+    qtbot.waitUntil(lambda: len(transcript.views) == 100)
+    assert transcript.views[0].text.startswith("Message 1.")
+
+
+def test_stored_answers_have_their_figures_and_marks(transcript):
+    stats = AnswerStats(n_tokens=75, decode_tps=23.44, ttft_s=0.314, n_proposed=75, n_accepted=14, stop_reason="length")
+    at = now()
+    transcript.show_messages(
+        [
+            Message(id=1, role="user", text="q", created_at=at),
+            Message(id=2, role="assistant", text="a", created_at=at, stats=stats),
+            Message(id=3, role="user", text="q", created_at=at),
+            Message(id=4, role="assistant", text="half", state="interrupted", created_at=at),
+        ],
+        finish_stored,
+    )
+    whole, half = transcript.views[1], transcript.views[3]
+    assert whole.status == (
+        "23.4 tok/s · first token 0.31 s · 75 tokens · draft accepted 14/75 (18.7%) · speculation off"
+        " · stopped at the length limit"
+    )
+    assert whole.mark == ""
+    assert "interrupted" in half.mark
+    assert not half.offers_restart
+
+
+def test_an_empty_conversation_invites(transcript, qtbot):
+    transcript.clear()
+    assert transcript.welcome.isVisible()
+    with qtbot.waitSignal(transcript.example_chosen) as chosen:
+        transcript.welcome.findChildren(type(transcript.welcome._example("x")))[0].click()
+    assert chosen.args == [EXAMPLES[0]]
+
+
+def test_copy_of_an_answer_is_its_markdown(transcript):
+    view = transcript.begin_answer()
+    view.add_text("# A\n\n*b*")
+    transcript.end_answer(view)
+    view._copy.click()
+    assert QGuiApplication.clipboard().text() == "# A\n\n*b*"
+
+
+def test_links_reach_the_transcript(transcript, qtbot):
+    view = transcript.begin_answer()
+    view.add_text("[x](https://example.org)")
+    transcript.end_answer(view)
+    with qtbot.waitSignal(transcript.link_clicked) as clicked:
+        view._parts[0].anchorClicked.emit(QUrl("https://example.org"))
+    assert clicked.args == [QUrl("https://example.org")]
+
+
+def test_questions_keep_their_shape(transcript):
+    view = transcript.add_question("a  b\n\n# no heading <b>x</b>")
+    assert isinstance(view, QuestionView)
+    assert view._prose.toPlainText() == "a  b\n\n# no heading <b>x</b>"
+
+
+def test_the_page_never_scrolls_sideways(transcript, qtbot, qapp):
+    view = transcript.begin_answer()
+    view.add_text("x" * 3000 + "\n\n```\n" + "y" * 3000 + "\n```\n")
+    transcript.end_answer(view)
+    qtbot.wait(30)
+    assert transcript._page.width() == transcript._area.viewport().width()
+
+
+def test_removed_messages_bring_the_welcome_back(transcript, qapp):
+    view = transcript.begin_answer()
+    transcript.remove(view)
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert transcript.welcome.isVisible()
+    assert len(transcript.views) == 0
