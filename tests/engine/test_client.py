@@ -459,7 +459,7 @@ def test_a_loop_that_is_closed_without_closing_the_engine_leaves_no_process():
         (-4, "processor"),
         (-64, "signal"),
         (-200, "signal 200"),
-        (0, "it left"),
+        (0, "without being asked"),
         (1, "exit status 1"),
         (0xC0000005, "access violation"),
         (0xC0000409, "graphics drivers"),

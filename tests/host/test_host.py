@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextlib import aclosing
 
 import pytest
@@ -595,3 +596,25 @@ def test_a_subscriber_that_fails_disturbs_nobody_and_one_that_left_hears_nothing
     assert text_of(run(bench, body)) == POEM
     assert [state.phase for state in heard] == ["starting", "idle"]
     assert bench.phases[-1] == "stopped"
+
+
+def test_under_qasync_a_stream_that_is_dropped_is_cancelled_too(qapp):
+    """qasync does not finalise generators; the garbage collector does."""
+    import qasync
+
+    bench = Bench(ScriptedEngine([SLOW, Answer("next")]))
+
+    async def body():
+        try:
+            await bench.host.load(STARTER)
+            stream = bench.host.answer(ASK)
+            await started(stream)
+            del stream
+            gc.collect()
+            return await bench.ask()
+        finally:
+            await bench.host.close()
+
+    with qasync.QEventLoop(qapp) as loop:
+        assert text_of(loop.run_until_complete(body())) == "next"
+    assert bench.stops == ["cancelled", "eos"]

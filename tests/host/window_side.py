@@ -1,7 +1,7 @@
 """A program that does with the host what the window does: load, then answer after answer, until it is ended.
 
-``python window_side.py MODEL [N]``: N answers, then a proper end; without N for ever. It says on its standard output
-how far it is.
+``python window_side.py MODEL [N]``: N answers, then a proper end; without N for ever. Every line on
+its standard output is an event.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from app.host import ChatRequest, Host, PairChoice
 from app.protocol import ChatMessage, Chunk, Speculation
 
 ASK = ChatRequest(
-    (ChatMessage("user", "Tell me a long story about a train that rides ahead of another one. " * 8),),
+    (ChatMessage("user", "Tell me a long story about a train that rides ahead of another one. " * 4),),
     speculation=Speculation(types=("ngram",), draft_tokens=4),
     max_tokens=300,
 )
@@ -28,6 +28,7 @@ async def main(model: str, n_answers: int | None) -> None:
             n_chunks = 0
             async for event in host.answer(ASK):
                 n_chunks += isinstance(event, Chunk)
+                print(type(event).__name__, flush=True)
                 if n_chunks == 5 and n_answers is not None:
                     await host.cancel()
             print("answered", flush=True)
