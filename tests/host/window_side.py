@@ -22,7 +22,7 @@ ASK = ChatRequest(
 async def main(model: str, n_answers: int | None) -> None:
     host = Host()
     try:
-        await host.load(PairChoice(model))
+        await host.load(PairChoice(model, n_threads=1))
         print("loaded", flush=True)
         while n_answers is None or n_answers > 0:
             n_chunks = 0
