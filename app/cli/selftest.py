@@ -33,7 +33,7 @@ from app.protocol import Engagement, Sampling, Speculation
 
 STARTER = "starter"
 PROMPT_SET = "edit, quotes, code"
-MAX_TOKENS = 48
+MAX_TOKENS = 40
 N_CTX = 2048
 OFF = Speculation()
 NGRAM = Speculation(types=("ngram",), draft_tokens=4)
@@ -82,20 +82,19 @@ def _check_folder(out: Path) -> None:
 async def _measure() -> tuple[SessionLog, list[Measured]]:
     prompts = (*load_prompts("edit"), *load_prompts("quotes"), *load_prompts("code")[:2])
     async with host() as owner:
-        _say("Loading the starter model")
+        _say("Loading the starter model, and once more to draft for itself")
+        await load(owner, PairChoice(STARTER, STARTER, n_ctx=N_CTX))
+        await warm_up(owner, prompts[0], (OFF, DRAFT), GREEDY)
+        drafted = [Trial(prompt, DRAFT) for prompt in prompts[:2]]
+        greedy = await _run(owner, drafted, GREEDY)
+        sampled = await _run(owner, [*drafted, *interleave(prompts[:2], (OFF, NGRAM), 1)], SAMPLED)
+        _say("Loading the starter model alone")
         loaded = await load(owner, PairChoice(STARTER, n_ctx=N_CTX))
         _say(f"{loaded.target.name}, {loaded.target.quantisation}, on {loaded.device}, {loaded.n_threads} threads")
-        await warm_up(owner, prompts[0], (OFF, NGRAM), GREEDY)
-        greedy = await _run(owner, interleave(prompts, (OFF, NGRAM), 1), GREEDY)
-        owner.session.baseline = record((m.run for m in greedy if is_off(m.trial.speculation)), prompt_set=PROMPT_SET)[
-            0
-        ]
-        sampled = await _run(owner, interleave(prompts[:2], (OFF, NGRAM), 1), SAMPLED)
-        _say("Loading the starter model once more, to draft for itself")
-        await load(owner, PairChoice(STARTER, STARTER, n_ctx=N_CTX))
-        drafted = [Trial(prompt, DRAFT) for prompt in prompts[:2]]
-        greedy += await _run(owner, drafted, GREEDY)
-        sampled += await _run(owner, drafted, SAMPLED)
+        pairs = await _run(owner, interleave(prompts, (OFF, NGRAM), 1), GREEDY)
+        plain = (one.run for one in pairs if is_off(one.trial.speculation))
+        owner.session.baseline = record(plain, prompt_set=PROMPT_SET)[0]
+    greedy += pairs
     _check_identical(greedy, "greedy")
     _check_identical(sampled, "sampled")
     return owner.session, greedy + sampled

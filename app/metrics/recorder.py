@@ -132,6 +132,7 @@ class SessionLog:
         self._runs: list[Run] = []
         self._hello: Hello | None = None
         self._loaded: Loaded | None = None
+        self._draft: ModelInfo | None = None
         self._fingerprint = ""
         self._baseline: Baseline | None = None
         self._comparisons: dict[str, Comparison] | None = None
@@ -161,6 +162,8 @@ class SessionLog:
         """Note what is loaded from now on, and find its recorded baseline."""
         if self._loaded is None or self._loaded.target != loaded.target:
             self._fingerprint = fingerprint(Path(loaded.target.path))
+            self._draft = None
+        self._draft = loaded.draft or self._draft
         self._hello, self._loaded = hello, loaded
         self._baseline = self._find_baseline(loaded)
         self._changed()
@@ -193,7 +196,7 @@ class SessionLog:
         return self._verdicts().get(run.id)
 
     def to_metrics(self) -> Metrics:
-        """Everything so far as one value that can be exported."""
+        """Everything so far as one value that can be exported; target and draft are those loaded last."""
         hello, loaded = self._hello, self._loaded
         return Metrics(
             app=AppInfo(
@@ -203,7 +206,7 @@ class SessionLog:
             ),
             machine=machine(loaded.device if loaded else ""),
             target=_facts(loaded.target) if loaded else None,
-            draft=_facts(loaded.draft) if loaded and loaded.draft else None,
+            draft=_facts(self._draft) if self._draft else None,
             baseline=self._baseline or self._latest_live(),
             comparisons=self.comparisons(),
             runs=tuple(self._judged(run) for run in self._runs),

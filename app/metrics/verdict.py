@@ -30,7 +30,7 @@ EARLY_ALPHA = {6: 0.001, 7: 0.001, 8: 0.002, 9: 0.003}
 MIN_TOKENS = 16
 """Shorter answers say nothing about decode speed."""
 MOST_PAIRS = 400
-"""A verdict that needs more pairs than this is about a difference that nobody would notice."""
+"""How far ahead a verdict is foretold; nobody waits for more pairs than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,9 @@ class Verdict:
             return f"pays {self.speedup.median:.2f}× ({band})"
         if self.word == "costs":
             return f"costs {1 - self.speedup.median:.0%} ({1 - high:.0%}–{1 - low:.0%})"
-        more = "no visible difference" if self.pairs_needed is None else f"about {_pairs(self.pairs_needed)} needed"
+        more = f"over {_pairs(MOST_PAIRS)} needed"
+        if self.pairs_needed is not None:
+            more = f"about {_pairs(self.pairs_needed)} needed"
         return f"cannot tell: {band}× ({more})"
 
 

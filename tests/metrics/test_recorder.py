@@ -264,3 +264,17 @@ def test_session_without_a_model_can_be_exported():
     metrics = SessionLog().to_metrics()
 
     assert (metrics.target, metrics.baseline, metrics.runs) == (None, None, ())
+
+
+def test_draft_model_of_the_session_outlives_a_load_of_the_target_alone(tmp_path):
+    draft = tmp_path / "draft.gguf"
+    draft.write_bytes(b"GGUF draft")
+    log = session(tmp_path, draft)
+    log.add(run_of(plain_steps(20, 50.0), speculation=NGRAM))
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
+    log.add(run_of(plain_steps(20, 50.0)))
+
+    assert log.to_metrics().draft.file == "draft.gguf"
+    assert [run.conditions.draft_file for run in log.runs] == ["draft.gguf", None]
+    log.set_loaded(HELLO, loaded(draft))
+    assert log.to_metrics().draft is None

