@@ -78,29 +78,30 @@ class Answering(QObject):
         self._window.composer.set_text("")
         self._window.notice.on_close()
         self._chats.add_question(text)
-        self._task = asyncio.get_running_loop().create_task(self._answer())
+        self._growing = self._chats.begin_answer()
+        self._task = asyncio.get_running_loop().create_task(self._answer(self._growing))
 
     def stop(self) -> None:
         """Stop the answer that is on its way; what it has said stays."""
         if self._task is None or self._task.done():
             return
         if self._started is None:
-            self._task.cancel()
+            asyncio.get_running_loop().call_soon(self._task.cancel)  # not before its first step: see close()
         else:
             self._cancelling = asyncio.get_running_loop().create_task(self._host.cancel())
 
     async def close(self) -> None:
         """Stop, and wait until what was said is saved."""
         if self._task is not None and not self._task.done():
+            await asyncio.sleep(0)  # a task that is cancelled before its first step runs no ``finally``
             self._task.cancel()
             await asyncio.wait([self._task])
 
     # --- the turn -------------------------------------------------------------------------------------
 
-    async def _answer(self) -> None:
+    async def _answer(self, growing: GrowingAnswer) -> None:
         """Stream one answer. The last message of the open conversation is the question."""
         request = self._request()
-        growing = self._growing = self._chats.begin_answer()
         self._started = None
         self._window.composer.show_answering(is_answering=True)
         self._engine.note_answering(is_answering=True)

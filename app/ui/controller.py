@@ -21,6 +21,7 @@ from app.ui.answering import Answering
 from app.ui.chats import Chats
 from app.ui.choices import Choices
 from app.ui.engine_control import EngineControl
+from app.ui.garbage import WindowGarbage
 from app.ui.panel_control import PanelControl
 from app.ui.window_menu import WindowMenu
 
@@ -134,12 +135,15 @@ async def run(window: MainWindow, theme: ThemeSwitch) -> None:
     executor = ThreadPoolExecutor(2, thread_name_prefix="window")
     loop.set_default_executor(executor)
     controller = Controller(window, theme)
+    garbage = WindowGarbage(window)
     loop.set_exception_handler(lambda _loop, context: report(window, context))
+    garbage.start()
     try:
         controller.start()
         await controller.closed()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
+        garbage.stop()
 
 
 def report(window: MainWindow, context: dict[str, object]) -> None:

@@ -65,7 +65,8 @@ class Sidebar(QWidget):
             from app.ui.conversation_list import ConversationView
 
             self._view = view = ConversationView()
-            view.rows.renamed.connect(self.renamed)
+            # Queued: whoever hears it lists anew, which must not happen while the view still holds its editor.
+            view.rows.renamed.connect(self.renamed, Qt.ConnectionType.QueuedConnection)
             view.clicked.connect(self.on_chosen)
             view.activated.connect(self.on_chosen)
             view.delete_pressed.connect(self.on_delete)

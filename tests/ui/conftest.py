@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,12 +19,23 @@ from app.host import Host
 from app.metrics.baseline import BaselineStore
 from app.metrics.recorder import SessionLog
 from app.ui.controller import Controller
+from app.ui.garbage import WindowGarbage
 from app.ui.main_window import MainWindow
 from app.ui.message import AnswerView
 from app.ui.theme import ThemeSwitch
 from tests.doubles import Answer, ScriptedEngine
 
 LIMIT_S = 20.0
+
+shows_dialog = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+"""For tests that open a dialog: the offscreen platform says so about every one."""
+
+
+@pytest.fixture(autouse=True)
+def _qt_objects_die_on_this_thread():
+    """Leave no cycle with a Qt object behind: another test's thread would collect it, and crash."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture
@@ -110,6 +122,9 @@ class Program:
         faults: list[dict[str, Any]] = []
         loop.set_exception_handler(lambda _loop, context: faults.append(context))
 
+        garbage = WindowGarbage()
+        garbage.start()
+
         async def whole() -> None:
             session = SessionLog(BaselineStore())
             host = Host(make_engine=self.make_engine, session=session)
@@ -122,10 +137,13 @@ class Program:
             finally:
                 await self.controller.close()
 
-        with loop:
-            loop.run_until_complete(asyncio.wait_for(whole(), LIMIT_S))
-            left = [task for task in asyncio.all_tasks(loop) if not task.done()]
-        executor.shutdown()
+        try:
+            with loop:
+                loop.run_until_complete(asyncio.wait_for(whole(), LIMIT_S))
+                left = [task for task in asyncio.all_tasks(loop) if not task.done()]
+        finally:
+            executor.shutdown()
+            garbage.stop()
         assert not left, f"tasks left: {left}"
         assert not faults, f"unhandled: {faults}"
 

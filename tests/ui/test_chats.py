@@ -1,0 +1,261 @@
+"""The conversations: list, search, rename, delete and undo, drafts, exports, and a database that fails."""
+
+import json
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from app.chat.store import ChatStore, store_path
+from tests.doubles import POEM, Answer
+from tests.ui.conftest import shows_dialog
+from tests.ui.test_answering import stored
+
+
+def test_an_empty_start_says_what_to_do(program):
+    async def story():
+        window = program.window
+        assert window.transcript.welcome.isVisible()
+        assert window.sidebar.titles() == []
+        assert window.status == "The starter model is ready. Everything stays on this computer."
+        assert window.composer.editor.hasFocus() or not window.isActiveWindow()
+
+    program.run(story)
+
+
+def test_new_and_open(program):
+    async def story():
+        chats, window = program.controller.chats, program.window
+        await program.ask("About trains")
+        first = chats.current.id
+        chats.new()
+        assert chats.current is None
+        assert window.windowTitle() == "Slipstream"
+        await program.ask("About boats")
+        assert window.sidebar.titles() == ["About boats", "About trains"]
+        window.sidebar.conversation_chosen.emit(first)
+        assert window.transcript.views[0].text == "About trains"
+        assert window.windowTitle() == "About trains – Slipstream"
+
+    program.run(story)
+
+
+def test_the_newest_conversation_is_open_at_the_next_start(program, qapp, theme, qtbot):
+    async def story():
+        await program.ask("Remember me")
+
+    program.run(story)
+
+    async def again():
+        assert program.window.transcript.views[0].text == "Remember me"
+        assert program.said == POEM
+
+    program.run(again)
+
+
+def test_what_a_crash_left_is_shown_as_interrupted(program):
+    with closing(ChatStore()) as store:
+        chat = store.create("Crashed")
+        store.append(chat.id, "user", "q")
+        half = store.append(chat.id, "assistant", "", "streaming")
+        store.update(half.id, "Half a sen", "streaming")
+
+    async def story():
+        assert program.said == "Half a sen"
+        assert "interrupted" in program.last_answer.mark
+        assert [m.content for m in program.controller.chats.history()] == ["q", "Half a sen"]
+
+    program.run(story)
+
+
+def test_search_finds_what_was_said(program, qtbot):
+    async def story():
+        await program.ask("About trains")
+        program.controller.chats.new()
+        await program.ask("About boats")
+        qtbot.keyClicks(program.window.sidebar._search, "boats")
+        await program.until(lambda: program.window.sidebar.titles() == ["About boats"])
+        program.window.sidebar._search.setText("nothing like it")
+        await program.until(lambda: program.window.sidebar._nothing.text() == "Nothing found.")
+        program.window.sidebar._search.clear()
+        await program.until(lambda: len(program.window.sidebar.titles()) == 2)
+
+    program.run(story)
+
+
+def test_rename_in_place(program, qtbot):
+    async def story():
+        await program.ask("Old title")
+        view = program.window.sidebar._list()
+        view.setFocus()
+        view.edit(view.currentIndex())
+        await program.until(lambda: view.findChild(type(program.window.sidebar._search)) is not None)
+        editor = view.findChild(type(program.window.sidebar._search))
+        assert editor.accessibleName() == "New title"
+        editor.setText("New title of it")
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+        await program.until(lambda: program.window.sidebar.titles() == ["New title of it"])
+        assert program.window.windowTitle() == "New title of it – Slipstream"
+
+    program.run(story)
+
+
+def test_delete_by_key_and_undo(program, qtbot):
+    async def story():
+        await program.ask("Precious")
+        view = program.window.sidebar._list()
+        qtbot.keyClick(view, Qt.Key.Key_Delete)
+        assert program.window.sidebar.titles() == []
+        assert program.window.transcript.welcome.isVisible()
+        assert program.window.notice.words == "“Precious” was deleted."
+        program.window.notice.on_action()
+        assert program.window.sidebar.titles() == ["Precious"]
+        assert program.said == POEM
+
+    program.run(story)
+
+
+def test_deleted_conversations_are_erased_at_the_next_start(program):
+    async def story():
+        await program.ask("Not precious")
+        program.controller.chats.delete(program.controller.chats.current.id)
+
+    program.run(story)
+
+    async def again():
+        assert program.window.sidebar.titles() == []
+
+    program.run(again)
+    with closing(ChatStore()) as store, closing(sqlite3.connect(store.path)) as db:
+        assert db.execute("SELECT count(*) FROM message").fetchone() == (0,)
+
+
+def test_the_conversation_that_is_being_answered_is_not_deleted(program):
+    program.answers = (Answer(pace_s=0.02),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.controller.chats.current is not None)
+        program.controller.chats.delete(program.controller.chats.current.id)
+        assert "being written" in program.window.notice.words
+        await program.until(lambda: not program.controller.answering.is_busy)
+
+    program.run(story)
+    assert len(stored(program)) == 2
+
+
+def test_drafts_are_kept_per_conversation_and_over_restarts(program, qtbot):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        first = chats.current.id
+        qtbot.keyClicks(composer.editor, "half a thought")
+        chats.new()
+        assert composer.text == ""
+        qtbot.keyClicks(composer.editor, "another")
+        chats.open(first)
+        assert composer.text == "half a thought"
+        chats.new()
+        assert composer.text == "another"
+
+    program.run(story)
+
+    async def again():
+        drafts = [program.window.composer.text]
+        for title_id in program.controller.chats.refresh():
+            program.controller.chats.open(title_id)
+            drafts.append(program.window.composer.text)
+        assert set(drafts) == {"half a thought", "another"}
+
+    program.run(again)
+
+
+@shows_dialog
+@pytest.mark.parametrize("kind", ["md", "json"])
+def test_export_of_a_conversation(program, tmp_path, kind):
+    async def story():
+        await program.ask("Take this / with you?")
+        program.window.sidebar.export_requested.emit(program.controller.chats.current.id, kind)
+        (dialog,) = program.window.findChildren(QFileDialog)
+        assert dialog.selectedFiles()[0].endswith(f"Take this   with you.{kind}")
+        dialog.fileSelected.emit(str(tmp_path / f"out.{kind}"))
+        dialog.reject()
+        await program.until(lambda: "Exported" in program.window.notice.words)
+
+    program.run(story)
+    text = (tmp_path / f"out.{kind}").read_text(encoding="utf-8")
+    assert POEM in (json.loads(text)["conversation"]["messages"][1]["text"] if kind == "json" else text)
+
+
+def test_export_that_cannot_be_written_is_said(program, tmp_path):
+    async def story():
+        await program.ask("x")
+        program.controller.chats.write_export(program.controller.chats.current, tmp_path / "no" / "x.md")
+        assert "Cannot write" in program.window.notice.words
+
+    program.run(story)
+
+
+def test_a_locked_database_is_said_and_caught_up_with(program):
+    async def story():
+        await program.ask("first")
+        with closing(sqlite3.connect(store_path(), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            program.send("second")
+            assert "not saved yet" in program.window.notice.words
+            await program.until(lambda: not program.controller.answering.is_busy)
+            assert program.said == POEM, "the answer is on the screen though it cannot be saved"
+            program.controller.chats.new()
+            assert program.window.transcript.views, "what is not saved stays on the screen"
+            other.execute("ROLLBACK")
+        await program.ask("third")
+
+    program.run(story)
+    assert [m.text for m in stored(program)] == ["first", POEM, "second", POEM, "third", POEM]
+
+
+def test_a_database_that_cannot_be_opened_leaves_a_working_window(program, home):
+    (home / "data").mkdir(parents=True)
+    store_path().mkdir()
+
+    async def story():
+        assert "not saved" in program.window.notice.words or "not being saved" in program.window.notice.words
+        assert (await program.ask("still here?")).text == POEM
+
+    program.run(story)
+
+
+def test_a_damaged_database_is_set_aside_and_said(program, home, expect_log):
+    expect_log("database was damaged")
+    (home / "data").mkdir(parents=True)
+    store_path().write_bytes(b"ruined" * 2000)
+
+    async def story():
+        assert "was damaged" in program.window.notice.words
+        await program.ask("go on")
+
+    program.run(story)
+    assert len(list(Path(home / "data").glob("chats.db.damaged-*"))) == 1
+    assert len(stored(program)) == 2
+
+
+def test_opening_a_long_conversation_is_quick(program):
+    with closing(ChatStore()) as store:
+        chat = store.create("Long")
+        for n in range(300):
+            store.append(chat.id, "user" if n % 2 else "assistant", f"# {n}\n\nSome `code` and text. " + "word " * 60)
+        other = store.create("Short")
+        store.append(other.id, "user", "x")
+
+    async def story():
+        began = time.perf_counter()
+        program.controller.chats.open(chat.id)
+        took_s = time.perf_counter() - began
+        assert took_s < 0.5 * (4 if os.environ.get("CI") else 2), f"{took_s:.2f} s"
+
+    program.run(story)

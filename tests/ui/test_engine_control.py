@@ -1,0 +1,169 @@
+"""Choosing models and drafters, and the words for every state."""
+
+import shutil
+
+from PySide6.QtWidgets import QFileDialog
+
+from app.errors import LoadError
+from app.protocol import Load
+from app.settings import load_settings
+from tests.doubles import Answer
+from tests.ui.conftest import shows_dialog
+from tests.ui.test_answering import stored
+
+
+def loads(program):
+    return [c for engine in program.engines for c in engine.commands if isinstance(c, Load)]
+
+
+def items(combo):
+    return [combo.itemText(n) for n in range(combo.count()) if combo.itemText(n)]
+
+
+def test_the_pickers_offer_what_there_is(program):
+    async def story():
+        bar = program.window.pair_bar
+        assert items(bar._target) == ["starter", "Open a GGUF file…"]
+        assert items(bar._drafter) == [
+            "none",
+            "n-gram (no second model)",
+            "draft model: starter",
+            "Open a GGUF file…",
+        ]
+        assert bar._target.currentText() == "starter"
+        assert "SmolLM2" in bar._target.toolTip()
+        assert bar._device.text() == "CPU · 2 threads"
+        assert bar.speculation_words == "ready: n-gram, length 4"
+
+    program.run(story)
+
+
+def test_a_draft_model_is_loaded_with_the_target(program):
+    async def story():
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: len(loads(program)) == 2 and not program.controller.engine.is_loading)
+        assert loads(program)[1].draft == loads(program)[1].target
+        assert program.window.pair_bar.speculation_words == "ready: draft model, length 4"
+        await program.ask("go")
+        assert "draft model, length 4" in program.last_answer.status
+
+    program.run(story)
+    settings, _ = load_settings()
+    assert (settings.draft, settings.spec_types) == ("starter", ("draft-simple",))
+
+
+def test_changing_between_ngram_and_none_loads_nothing(program):
+    async def story():
+        program.controller.engine.pick_drafter("none")
+        assert program.window.pair_bar.speculation_words == "not engaged: no drafter is chosen"
+        program.controller.engine.pick_drafter("ngram")
+        assert program.window.pair_bar.speculation_words == "ready: n-gram, length 4"
+        assert len(loads(program)) == 1
+
+    program.run(story)
+
+
+@shows_dialog
+def test_a_file_that_is_no_model_is_said_and_the_old_model_stays(program, tmp_path):
+    text = tmp_path / "notes.gguf"
+    text.write_text("these are notes")
+
+    async def story():
+        program.window.pair_bar.open_target_requested.emit()
+        (dialog,) = program.window.findChildren(QFileDialog)
+        dialog.fileSelected.emit(str(text))
+        dialog.reject()
+        await program.until(lambda: not program.controller.engine.is_loading)
+        assert "notes.gguf" in program.window.notice.words
+        assert program.window.pair_bar._target.currentText() == "starter"
+        await program.ask("still there?")
+
+    program.run(story)
+    assert load_settings()[0].target == "starter"
+    assert len(stored(program)) == 2
+
+
+def test_a_file_of_ones_own_is_loaded_and_remembered(program, tmp_path, tiny_pair):
+    mine = tmp_path / "mine.gguf"
+    shutil.copy(tiny_pair.target, mine)
+
+    async def story():
+        program.controller.engine.pick_target(str(mine))
+        await program.until(lambda: not program.controller.engine.is_loading)
+        assert loads(program)[1].target == str(mine)
+        assert program.window.pair_bar._target.currentText() == "mine"
+        assert program.window.status == "mine is ready. Everything stays on this computer."
+
+    program.run(story)
+    assert load_settings()[0].target == str(mine)
+
+
+def test_a_load_that_the_engine_refuses_is_said_in_words(program):
+    program.engine_options = {
+        "load_fault": LoadError("llama.cpp does not know this architecture.", "Try another model.")
+    }
+
+    async def story():
+        assert program.window.notice.words == "llama.cpp does not know this architecture. Try another model."
+        assert "No model is loaded" in program.window.status
+        program.send("hello")
+        assert program.window.composer.text == "hello"
+        assert "No model is loaded" in program.window.notice.words
+
+    program.run(story)
+
+
+def test_loading_says_how_far_it_is(program):
+    program.engine_options = {"load_s": 0.3}
+
+    async def story():
+        seen = set()
+        program.controller.start()
+        await program.until(lambda: seen.add(program.window.status) or "Loading the model… 50%" in seen)
+        await program.until(lambda: not program.controller.engine.is_loading)
+
+    program.run(story, is_started=False)
+
+
+def test_prefill_and_answering_are_said(program):
+    program.answers = (Answer(prefill_s=0.2, pace_s=0.01),)
+
+    async def story():
+        seen = set()
+        program.send("a b c")
+        await program.until(
+            lambda: (
+                program.window.transcript.last_answer
+                and (
+                    seen.add(program.last_answer.status) or any(w.startswith("Reading the prompt: 0 of") for w in seen)
+                )
+            )
+        )
+        assert program.window.status == "Answering. Esc stops."
+        await program.until(lambda: program.last_answer.status == "Answering…")
+        assert not program.window.pair_bar._target.isEnabled()
+        assert program.window.pair_bar.speculation_words == "engaged: n-gram, length 4"
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.window.pair_bar._target.isEnabled()
+
+    program.run(story)
+
+
+def test_the_draft_length_is_chosen_for_the_next_answer(program):
+    async def story():
+        program.controller.menu.choose_length(8)
+        assert program.window.pair_bar.speculation_words == "ready: n-gram, length 8"
+        await program.ask("go")
+        assert program.engines[0].commands[-1].speculation.draft_tokens == 8
+
+    program.run(story)
+
+
+def test_settings_that_cannot_be_read_are_said(program, home):
+    (home / "config").mkdir(parents=True, exist_ok=True)
+    (home / "config" / "settings.json").write_text("{not json")
+
+    async def story():
+        assert "settings file" in program.window.notice.words
+
+    program.run(story)

@@ -1,0 +1,243 @@
+"""The speed panel: figures, charts, recording a baseline, export."""
+
+import asyncio
+import json
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+
+from app.errors import DecodeError
+from app.metrics.export import read_json
+from app.metrics.stats import decode_tps
+from app.protocol import Generate, Step
+from app.ui.recording import built_in_prompts
+from app.ui.trace import GAP_S, LiveTrace, Timeline
+from tests.doubles import POEM, Answer
+from tests.ui.conftest import shows_dialog
+
+LONG = f"{POEM} {POEM} {POEM}"
+
+
+def step(t_s, emitted=1, proposed=0, accepted=0):
+    return Step(t_s, emitted, proposed, proposed, min(proposed, accepted + 1), accepted, 0.0, 0.01, 10, "")
+
+
+def test_a_burst_does_not_spike():
+    live = LiveTrace(is_plain=False, starts_s=0.0)
+    for n in range(200):
+        live.add(step(n * 0.1, emitted=5 if n % 10 == 0 else 1, proposed=4, accepted=4 if n % 10 == 0 else 0))
+    steady = live.trace.tps[40:]
+    assert min(steady) > 12
+    assert max(steady) < 17
+
+
+def test_points_are_thinned_however_many_steps():
+    live = LiveTrace(is_plain=True, starts_s=0.0)
+    for n in range(20_000):
+        live.add(step(n * 0.001))
+    assert len(live.trace.at_s) <= 401
+
+
+def test_acceptance_is_over_the_last_two_seconds():
+    live = LiveTrace(is_plain=False, starts_s=0.0)
+    for n in range(100):
+        live.add(step(n * 0.1, proposed=4, accepted=4 if n < 50 else 0))
+    assert live.trace.acceptance[0] == 1.0
+    assert live.acceptance == 0.0
+
+
+def test_answers_stand_one_after_another():
+    timeline = Timeline()
+    first = timeline.begin(is_plain=True)
+    for n in range(10):
+        first.add(step(5 + n * 0.1))
+    second = timeline.begin(is_plain=False)
+    assert timeline.traces[0].at_s[-1] == pytest.approx(0.9)
+    assert second.trace.starts_s == pytest.approx(0.9 + GAP_S)
+
+
+def test_the_panel_shows_the_figures_of_the_session(program):
+    async def story():
+        panel = program.window.panel
+        assert panel.verdict == "Does speculation pay? Not measured yet."
+        assert not panel._export.isEnabled()
+        await program.ask("one")
+        (run,) = program.host.session.runs
+        assert panel._number.text() == f"{decode_tps(run.steps):.1f}"
+        facts = panel.facts()
+        assert facts["Draft accepted"] == f"{run.accepted}/{run.proposed} ({run.acceptance:.1%})"
+        assert facts["Tokens per step"] == f"{run.tokens_per_step:.2f}"
+        assert panel.verdict == "Speculation cannot tell yet (6 more pairs needed)"
+        program.window.pair_bar.toggle_speculation()
+        await program.ask("plain")
+        assert panel.baseline_words.startswith("Baseline 50.0 tok/s")
+        assert "this session, speculation off" in panel.baseline_words
+        assert panel._export.isEnabled()
+
+    program.run(story)
+
+
+def test_the_charts_show_every_answer_and_the_band(program):
+    async def story():
+        await program.until(lambda: program.window.panel.charts is not None)
+        charts = program.window.panel.charts
+        assert not charts.isVisible(), "empty charts say nothing"
+        await program.ask("one")
+        program.window.pair_bar.toggle_speculation()
+        await program.ask("two")
+        assert charts.isVisible()
+        charts.redraw()
+        shown = [line for line in charts._speed_lines if line.isVisible()]
+        assert len(shown) == 2
+        plain = shown[1]
+        assert max(plain.yData) == pytest.approx(50.0, rel=0.01)
+        assert charts._area.isVisible()
+        assert charts._median.value() == pytest.approx(50.0, rel=0.01)
+        assert "baseline" in charts._speed_caption.text()
+
+    program.run(story)
+
+
+def test_nothing_is_drawn_while_hidden(program):
+    async def story():
+        await program.until(lambda: program.window.panel.charts is not None)
+        charts = program.window.panel.charts
+        program.window.toggle_panel()
+        await program.ask("one")
+        assert not charts._redraw.isActive()
+        assert not charts._speed_lines
+        program.window.toggle_panel()
+        await program.until(lambda: charts._speed_lines)
+
+    program.run(story)
+
+
+def test_the_panel_speaks_of_now_while_an_answer_runs(program):
+    program.answers = (Answer(text=LONG, pace_s=0.02),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.window.panel._when.text() == "now")
+        assert float(program.window.panel._number.text()) > 10
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.window.panel._when.text() == "last answer"
+
+    program.run(story)
+
+
+def test_a_baseline_is_recorded_by_turns_and_kept(program):
+    program.answers = (Answer(text=LONG, pace_s=0.001),)
+
+    async def story():
+        panel = program.window.panel
+        seen = []
+        program.window.panel.record_requested.emit()
+        assert program.controller.answering.refusal()
+        await program.until(panel._cancel.isVisible)
+        await program.until(lambda: seen.append(panel._progress_words.text()) or panel._record.isVisible())
+        said = [words for words in seen if words.startswith("Recording answer")]
+        assert any("plain" in words for words in said)
+        assert any("with n-gram" in words for words in said)
+        asked = [c for c in program.engines[0].commands if isinstance(c, Generate)][1:]
+        assert [bool(c.speculation.types) for c in asked] == [False, True] * 6
+        assert panel.baseline_words == "Baseline 50.0 tok/s (50.0–50.0), 6 answers, recorded"
+        assert panel.verdict.startswith("Speculation pays 2.")
+        assert len(program.host.session.baselines.all()) == 1
+
+    program.run(story)
+
+    async def again():
+        assert "recorded" in program.window.panel.baseline_words, "a recorded baseline is found at the next start"
+
+    program.run(again)
+
+
+def test_a_baseline_with_a_draft_model_measures_the_target_alone(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: not program.controller.engine.is_loading)
+        program.window.panel.record_requested.emit()
+        await program.until(lambda: program.window.panel._record.isVisible() and program.host.session.baseline)
+        kinds = [type(c).__name__ + ("+" if getattr(c, "draft", None) else "") for c in program.engines[0].commands]
+        assert kinds == ["Load", "Load+", "Load", *["Generate"] * 7, "Load+", *["Generate"] * 6]
+        assert program.host.session.baseline.n_runs == 6
+
+    program.run(story)
+
+
+def test_recording_can_be_cancelled(program):
+    program.answers = (Answer(text=LONG, pace_s=0.05),)
+
+    async def story():
+        panel = program.window.panel
+        panel.record_requested.emit()
+        await program.until(lambda: "Recording answer 1" in panel._progress_words.text())
+        program.send("now?")
+        assert "being recorded" in program.window.notice.words
+        assert program.window.composer.text == "now?"
+        panel.cancel_requested.emit()
+        await program.until(lambda: panel._record.isVisible())
+        assert panel._progress_words.text() == "The recording was cancelled."
+        assert program.host.session.baseline is None
+        program.answers = (Answer(),)
+        await program.until(lambda: program.host.state.phase == "idle")
+        assert program.host.state.loaded is not None
+
+    program.run(story)
+
+
+def test_recording_that_fails_says_why(program):
+    program.answers = (Answer(), Answer(fault=DecodeError("llama_decode failed.", "Try again.")))
+
+    async def story():
+        program.window.panel.record_requested.emit()
+        await program.until(lambda: "failed" in program.window.panel._progress_words.text())
+        assert "llama_decode failed. Try again." in program.window.panel._progress_words.text()
+
+    program.run(story)
+
+
+def test_the_built_in_prompts_are_enough_for_a_baseline():
+    prompts = built_in_prompts()
+    assert len(prompts) == len({name for name, _ in prompts}) == 6
+    assert all(prompt.strip() for _, prompt in prompts)
+
+
+@shows_dialog
+def test_export_writes_json_and_csv(program, tmp_path):
+    async def story():
+        await program.ask("one")
+        program.window.panel.export_requested.emit()
+        (dialog,) = program.window.findChildren(QFileDialog)
+        assert dialog.fileMode() == QFileDialog.FileMode.Directory
+        dialog.fileSelected.emit(str(tmp_path))
+        dialog.reject()
+        await program.until(lambda: "Exported" in program.window.notice.words)
+
+    program.run(story)
+    (folder,) = tmp_path.glob("slipstream-metrics-*")
+    assert {path.name for path in folder.iterdir()} == {"metrics.json", "metrics.csv", "steps.csv", "report.md"}
+    assert len(read_json(folder / "metrics.json").runs) == 1
+    assert json.loads((folder / "metrics.json").read_bytes())["schema"] == "slipstream.metrics/1"
+
+
+def test_export_with_nothing_measured_says_so(program):
+    async def story():
+        program.window.panel.export_requested.emit()
+        assert "Nothing has been measured" in program.window.notice.words
+        await asyncio.sleep(0)
+
+    program.run(story)
+
+
+def test_export_that_cannot_be_written_is_said(program, tmp_path):
+    async def story():
+        await program.ask("one")
+        in_the_way = tmp_path / "file"
+        in_the_way.write_text("no folder")
+        program.controller.panel.on_folder_chosen(str(in_the_way))
+        await program.until(lambda: "Cannot write" in program.window.notice.words)
+
+    program.run(story)
