@@ -1,9 +1,9 @@
 """Garbage collection on the window's thread only.
 
-Python collects cycles on whatever thread happens to allocate; here that may be the one that reads the engine's events or
-an executor's. A cycle that holds a Qt object would be destroyed there, and Qt objects must die on their own thread ("Timers
-cannot be stopped from another thread", then a crash). So automatic collection is off while the window runs, and a timer
-on its thread does what it would have done.
+Python collects cycles on whatever thread happens to allocate; here that may be the one that reads the engine's events,
+or an executor's. A cycle that holds a Qt object would be destroyed there, and Qt objects must die on their own thread
+("Timers cannot be stopped from another thread", then a crash). So automatic collection is off while the window runs,
+and a timer on its thread does what it would have done.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def test_a_baseline_is_recorded_by_turns_and_kept(program):
         assert any("plain" in words for words in said)
         assert any("with n-gram" in words for words in said)
         asked = [c for c in program.engines[0].commands if isinstance(c, Generate)][1:]
-        assert [bool(c.speculation.types) for c in asked] == [False, True] * 6
+        assert [bool(c.speculation.types) for c in asked] == [False, True] * 3 + [True, False] * 3
         assert panel.baseline_words == "Baseline 50.0 tok/s (50.0–50.0), 6 answers, recorded"
         assert panel.verdict.startswith("Speculation pays 2.")
         assert len(program.host.session.baselines.all()) == 1
