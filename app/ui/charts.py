@@ -6,6 +6,7 @@ Drafted answers are solid lines, plain ones dashed: colour is the second carrier
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 
 import pyqtgraph as pg
@@ -49,6 +50,12 @@ def _dress(plot: pg.PlotWidget, scheme: Colours) -> None:
     plot.showGrid(y=True, alpha=0.15)
 
 
+def _since(since_s: float, at_s: list[float], values: list[float]) -> tuple[list[float], list[float]]:
+    """Return the part of a curve from a moment on, with the point before it: what is out of sight costs nothing."""
+    start = max(0, bisect_left(at_s, since_s) - 1)
+    return at_s[start:], values[start:]
+
+
 class SpeedCharts(QWidget):
     """Both charts with their captions. Redrawn ten times a second at most, and never while hidden."""
 
@@ -64,7 +71,8 @@ class SpeedCharts(QWidget):
         self._acceptance_lines: list[pg.PlotDataItem] = []
         self._area = pg.LinearRegionItem(orientation="horizontal", movable=False)
         self._median = pg.InfiniteLine(angle=0)
-        for item in (self._area, self._median):
+        for depth, item in ((-20, self._area), (-10, self._median)):
+            item.setZValue(depth)  # behind the curves
             self._speed.addItem(item, ignoreBounds=True)
             item.hide()
         self._speed.setXLink(self._acceptance)
@@ -115,13 +123,14 @@ class SpeedCharts(QWidget):
         self._is_stale = False
         since_s = self._timeline.ends_s - FOLLOW_S if self._is_following else 0.0
         shown = [trace for trace in self._timeline.traces if trace.at_s and trace.ends_s >= since_s]
-        self._draw_lines(self._speed, self._speed_lines, ((t, t.at_s, t.tps) for t in shown))
-        acceptances = ((t, t.acceptance_at_s, t.acceptance) for t in shown if t.acceptance)
+        speeds = ((t, *_since(since_s, t.at_s, t.tps)) for t in shown)
+        acceptances = ((t, *_since(since_s, t.acceptance_at_s, t.acceptance)) for t in shown if t.acceptance)
+        self._draw_lines(self._speed, self._speed_lines, speeds)
         self._draw_lines(self._acceptance, self._acceptance_lines, acceptances)
         self._draw_band()
         ends_s = max(self._timeline.ends_s, 5.0)
         self._acceptance.setXRange(max(0.0, since_s), ends_s, padding=0.02)
-        top = max((max(trace.tps) for trace in shown), default=0.0)
+        top = max((max(_since(since_s, t.at_s, t.tps)[1], default=0.0) for t in shown), default=0.0)
         self._speed.setYRange(0, max(top, self._band.high if self._band else 0.0, 1.0) * _HEADROOM, padding=0)
 
     def _draw_lines(
@@ -144,7 +153,7 @@ class SpeedCharts(QWidget):
     def _pen(self, *, is_plain: bool) -> pg.mkPen:
         scheme = colours()
         if is_plain:
-            return pg.mkPen(scheme.plain, width=1, style=Qt.PenStyle.DashLine)
+            return pg.mkPen(scheme.plain, width=2, style=Qt.PenStyle.DashLine)
         return pg.mkPen(scheme.accent, width=2)
 
     def _draw_band(self) -> None:

@@ -79,6 +79,8 @@ class Controller(QObject):
         self.engine.start()
         self._charts.start()
         self.window.composer.take_focus()
+        if self.window.is_close_requested:
+            self.on_close_requested()
 
     async def closed(self) -> None:
         """Wait until the person has closed the window and everything has ended."""

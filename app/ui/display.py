@@ -17,7 +17,7 @@ from app.errors import NoDisplayError
 SELFTEST_HINT = "Without a screen, `python -m app selftest --out DIR` runs the main job and draws the window to a file."
 
 _SCREENLESS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs", "vkkhrdisplay", "minimalegl")
-_XCB_PACKAGES = {
+_PACKAGES = {
     "libxcb-cursor.so.0": "libxcb-cursor0",
     "libxcb-icccm.so.4": "libxcb-icccm4",
     "libxcb-image.so.0": "libxcb-image0",
@@ -70,7 +70,8 @@ def require_display(environ: Mapping[str, str] = os.environ, platform: str = sys
             "There is no display: neither DISPLAY nor WAYLAND_DISPLAY is set.",
             f"Start it from a desktop session, or with `ssh -X`, or under `xvfb-run`. {SELFTEST_HINT}",
         )
-    _load_plugin("xcb")
+    if fault := plugin_fault("xcb"):
+        raise fault
     _connect_to_x(environ["DISPLAY"])
 
 
@@ -85,30 +86,43 @@ def _wayland_fault(environ: Mapping[str, str]) -> str:
     try:
         with socket.socket(socket.AF_UNIX) as probe:
             probe.connect(str(path))
-        _load_plugin("wayland")
     except OSError as fault:
         return f"{path}: {fault.strerror or fault}"
-    except NoDisplayError as fault:
-        return fault.message
-    return ""
+    missing = plugin_fault("wayland")
+    return missing.message if missing else ""
 
 
-def _load_plugin(name: str) -> None:
-    """Load Qt's plugin as Qt would; the loader names the first library that is missing."""
+def plugin_fault(name: str) -> NoDisplayError | None:
+    """Load Qt's platform plugin as Qt would; return what is wrong with it, with the package that is missing."""
     import ctypes
 
     import PySide6
 
     plugin = Path(PySide6.__file__).parent / "Qt" / "plugins" / "platforms" / f"libq{name}.so"
     if not plugin.is_file():
-        return  # another build of Qt; it will speak for itself
+        return None  # another build of Qt; it will speak for itself
     try:
         ctypes.CDLL(str(plugin))
     except OSError as fault:
-        library = str(fault).partition(":")[0].strip()
-        package = _XCB_PACKAGES.get(library)
-        install = f"On Debian or Ubuntu: sudo apt-get install {package}." if package else f"Install {library}."
-        raise NoDisplayError(f"Qt's {name} plugin cannot load: {fault}.", f"{install} {SELFTEST_HINT}") from fault
+        return NoDisplayError(
+            f"Qt's {name} plugin cannot load: {fault}.", f"{_install_words(str(fault))} {SELFTEST_HINT}"
+        )
+    return None
+
+
+def _install_words(fault: str) -> str:
+    """Say what to install. The loader names one library; all that are missing are named, so that one try is enough."""
+    import ctypes
+
+    packages = []
+    for library, package in _PACKAGES.items():
+        try:
+            ctypes.CDLL(library)
+        except OSError:
+            packages.append(package)
+    if packages:
+        return f"On Debian or Ubuntu: sudo apt-get install {' '.join(packages)}."
+    return f"Install {fault.partition(':')[0].strip()}."
 
 
 def _connect_to_x(display: str) -> None:

@@ -69,6 +69,7 @@ class MainWindow(QMainWindow):
         self._geometry = geometry or window_geometry()
         self._may_close = False
         self.is_painted = False
+        self.is_close_requested = False
         self.setWindowTitle("Slipstream")
         self.setMinimumSize(LEAST_SIZE)
         self.resize(FIRST_SIZE.boundedTo(self.screen().availableGeometry().size()))
@@ -107,6 +108,9 @@ class MainWindow(QMainWindow):
         centre.setMinimumWidth(320)
         self._restore_parts()
         self.setCentralWidget(self._splitter)
+        self.setTabOrder(self.pair_bar, self.transcript)
+        self.setTabOrder(self.transcript, self.composer)
+        self.setTabOrder(self.composer, self.panel)
         self.pair_bar.sidebar_toggled.connect(self.toggle_sidebar)
         self.pair_bar.panel_toggled.connect(self.toggle_panel)
 
@@ -211,8 +215,10 @@ class MainWindow(QMainWindow):
         if self._may_close:
             event.accept()
         else:
-            self.save_geometry()
+            if self.centralWidget() is not None:
+                self.save_geometry()
             event.ignore()
+            self.is_close_requested = True  # the program behind it may not be there yet
             self.close_requested.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -45,12 +45,13 @@ def render_chart(metrics: Metrics, path: Path, theme: Theme = "light") -> None:
         ExportError: the picture cannot be written.
     """
     _application(theme)
-    charts = SpeedCharts()
-    charts.resize(CHART_SIZE)
-    charts.setContentsMargins(GRID, GRID, GRID, GRID)
+    page = QWidget()
+    page.resize(CHART_SIZE)
+    charts = SpeedCharts(page)
+    charts.setGeometry(page.rect().adjusted(GRID, GRID, -GRID, -GRID))
     charts.show_timeline(Timeline.of_runs(metrics.runs), is_following=False)
     charts.show_band(band_of(metrics.baseline))
-    _draw(charts, path)
+    _draw(page, path)
 
 
 def render_window(session: SessionLog, conversation: Conversation, path: Path, theme: Theme = "light") -> None:
@@ -137,7 +138,7 @@ def _draw(widget: QWidget, path: Path) -> None:
     for _ in range(_SETTLE_TURNS):  # texts learn their width, then their height, then the scroll bar its range
         QCoreApplication.sendPostedEvents()
         QCoreApplication.processEvents()
-    for charts in [widget] if isinstance(widget, SpeedCharts) else widget.findChildren(SpeedCharts):
+    for charts in widget.findChildren(SpeedCharts):
         charts.redraw()
     picture = widget.grab()
     widget.hide()

@@ -114,7 +114,9 @@ class Program:
         view = self.window.transcript.last_answer
         return view.text if view is not None else ""
 
-    def run(self, story: Callable[[], Coroutine[Any, Any, None]], *, is_started: bool = True) -> None:
+    def run(
+        self, story: Callable[[], Coroutine[Any, Any, None]], *, is_started: bool = True, limit_s: float = LIMIT_S
+    ) -> None:
         """Run a story with the program started, then close the program."""
         loop = qasync.QEventLoop(self._app)
         executor = ThreadPoolExecutor(2, thread_name_prefix="window")
@@ -139,7 +141,7 @@ class Program:
 
         try:
             with loop:
-                loop.run_until_complete(asyncio.wait_for(whole(), LIMIT_S))
+                loop.run_until_complete(asyncio.wait_for(whole(), limit_s))
                 left = [task for task in asyncio.all_tasks(loop) if not task.done()]
         finally:
             executor.shutdown()

@@ -1,0 +1,149 @@
+"""The program as a process: the first paint, one instance, the end, a kill."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.chat.store import ChatStore
+from app.ui.one_instance import OneInstance
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def spawn(home, code=None, **more):
+    """Start the program, or a script; whatever happens, it is gone at the end."""
+    command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "app"]
+    environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home), **more}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(holds, limit_s=20.0):
+    deadline = time.monotonic() + limit_s
+    while not (found := holds()):
+        assert time.monotonic() < deadline, "it did not come to that"
+        time.sleep(0.05)
+    return found
+
+
+def engines_of(pid):
+    try:
+        return [child for child in psutil.Process(pid).children(recursive=True) if "worker" in child.cmdline()]
+    except psutil.NoSuchProcess:
+        return []
+
+
+PAINTED = """
+import sys
+from app.ui.app import make_application, open_window
+theme, window = open_window(make_application())
+heavy = {"asyncio", "qasync", "msgspec", "numpy", "pyqtgraph", "huggingface_hub", "pygments", "sqlite3", "llama_cpp"}
+print(window.is_painted, sorted(heavy & set(sys.modules)))
+"""
+
+
+def test_the_first_paint_comes_before_everything_heavy(home):
+    with spawn(home, PAINTED) as process:
+        out, err = process.communicate(timeout=30)
+    assert out == "True []\n", err
+
+
+NEVER_THE_ENGINE = """
+import sys
+import app.ui.controller, app.ui.charts, app.ui.render
+print(sorted(name for name in sys.modules if name.split(".")[0] == "llama_cpp" or name.startswith("app.engine.llama")))
+"""
+
+
+def test_the_window_never_loads_llama_cpp(home):
+    with spawn(home, NEVER_THE_ENGINE) as process:
+        out, err = process.communicate(timeout=30)
+    assert out == "[]\n", err
+
+
+def test_a_second_start_calls_the_first_and_leaves(qapp, qtbot, tmp_path):
+    first, second = OneInstance(tmp_path), OneInstance(tmp_path)
+    assert first.claim()
+    assert not second.claim()
+    first.listen()
+    code = f"""
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from app.ui.one_instance import OneInstance
+app = QCoreApplication([])
+other = OneInstance(Path({str(tmp_path)!r}))
+sys.exit(0 if not other.claim() and other.call() else 1)
+"""
+    with qtbot.waitSignal(first.raise_requested, timeout=10_000), spawn(tmp_path, code) as process:
+        qtbot.waitUntil(lambda: process.poll() is not None, timeout=10_000)
+    assert process.returncode == 0
+    first.release()
+    assert second.claim()
+    second.release()
+
+
+def test_a_claim_without_an_answer_does_not_keep_anybody_out(qapp, tmp_path):
+    first, second = OneInstance(tmp_path), OneInstance(tmp_path)
+    assert first.claim()
+    assert not second.call(), "nobody listens"
+    first.release()
+
+
+@pytest.mark.linux
+def test_a_second_process_leaves_with_success(home):
+    with spawn(home) as first:
+        wait_for(lambda: (home / "data" / "window.lock").exists() and engines_of(first.pid))
+        with spawn(home) as second:
+            assert second.wait(timeout=20) == 0
+        assert first.poll() is None
+        first.kill()
+
+
+@pytest.mark.linux
+def test_a_killed_window_leaves_no_engine_and_the_next_start_works(home):
+    with spawn(home) as process:
+        engine = wait_for(lambda: engines_of(process.pid))[0]
+        process.kill()
+    wait_for(lambda: not engine.is_running())
+    with spawn(home) as again:
+        wait_for(lambda: engines_of(again.pid))
+        with closing(ChatStore(home / "data" / "chats.db")) as store:
+            assert store.heads() == ()
+        again.kill()
+    wait_for(lambda: not [p for p in psutil.process_iter(["cmdline", "ppid"]) if str(home) in str(p.info["cmdline"])])
+
+
+CLOSING = """
+import asyncio, sys
+from PySide6.QtCore import QTimer
+from app.ui import app
+from app.ui.main_window import MainWindow
+built = MainWindow.build
+def build(self):
+    built(self)
+    QTimer.singleShot(int(sys.argv[1]) if len(sys.argv) > 1 else 1500, self.close)
+MainWindow.build = build
+sys.exit(app.main())
+"""
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("after_ms", [0, 300, 1500])
+def test_closing_ends_everything_at_any_moment(home, after_ms):
+    with spawn(home, CLOSING.replace("else 1500", f"else {after_ms}")) as process:
+        _out, err = process.communicate(timeout=40)
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    assert not [p for p in psutil.process_iter() if p.ppid() == process.pid]
