@@ -91,7 +91,7 @@ async def _measure() -> tuple[SessionLog, list[Measured]]:
         _say("Loading the starter model alone")
         loaded = await load(owner, PairChoice(STARTER, n_ctx=N_CTX))
         _say(f"{loaded.target.name}, {loaded.target.quantisation}, on {loaded.device}, {loaded.n_threads} threads")
-        pairs = await _run(owner, interleave(prompts, (OFF, NGRAM), 1), GREEDY)
+        pairs = await _run(owner, interleave(prompts, (NGRAM, OFF), 1), GREEDY)  # ends on a drafted answer
         plain = (one.run for one in pairs if is_off(one.trial.speculation))
         owner.session.baseline = record(plain, prompt_set=PROMPT_SET)[0]
     greedy += pairs

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,9 +35,19 @@ def run(*arguments: object, timeout: float = 90, text_in: str | None = None, **h
     )
 
 
-def start(*arguments: object, **how: object) -> subprocess.Popen[bytes]:
-    """Start a command in a session of its own, as a terminal does, with pipes for what is not said."""
+@contextmanager
+def started(*arguments: object, **how: object) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a command in a session of its own, as a terminal does, with pipes for what is not said; end it after."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*COMMAND, *map(str, arguments)], cwd=ROOT, env=environment(), start_new_session=True, **pipes
     )
+    try:
+        yield process
+    finally:
+        process.kill()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+        process.wait()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import pty
 import re
 import select
 import signal
@@ -15,7 +14,7 @@ import time
 import psutil
 import pytest
 
-from tests.cli.commands import run, start
+from tests.cli.commands import run, started
 from tests.fixtures import tiny
 from tests.metrics.test_export import recomputed, validate
 
@@ -195,14 +194,10 @@ def test_help_offers_nothing_that_is_not_there():
 
 @pytest.mark.linux
 def test_ctrl_c_stops_the_answer_and_prints_the_profile(tiny_pair):
-    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
-    try:
+    with started("infer", tiny_pair.target, "-p", "abc", *LONG) as process:
         read_some(process)
         os.killpg(process.pid, signal.SIGINT)  # as the terminal does: everybody in the group
         output, errors = process.communicate(timeout=20)
-    finally:
-        process.kill()
-        process.wait()
 
     assert process.returncode == 0, errors
     figures = lines_of(output.decode())
@@ -213,8 +208,7 @@ def test_ctrl_c_stops_the_answer_and_prints_the_profile(tiny_pair):
 
 @pytest.mark.linux
 def test_second_ctrl_c_leaves_at_once_even_if_the_engine_hangs(tiny_pair):
-    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
-    try:
+    with started("infer", tiny_pair.target, "-p", "abc", *LONG) as process:
         read_some(process)
         children = psutil.Process(process.pid).children(recursive=True)
         for child in children:
@@ -226,9 +220,6 @@ def test_second_ctrl_c_leaves_at_once_even_if_the_engine_hangs(tiny_pair):
         os.killpg(process.pid, signal.SIGINT)
         process.communicate(timeout=10)
         assert time.monotonic() - began_s < 5
-    finally:
-        process.kill()
-        process.wait()
     assert process.returncode == 130
     _gone, alive = psutil.wait_procs(children, timeout=5)
     assert not alive
@@ -236,15 +227,11 @@ def test_second_ctrl_c_leaves_at_once_even_if_the_engine_hangs(tiny_pair):
 
 @pytest.mark.linux
 def test_engine_that_is_killed_is_one_line_and_keeps_what_was_said(tiny_pair):
-    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
-    try:
+    with started("infer", tiny_pair.target, "-p", "abc", *LONG) as process:
         seen = read_some(process)
         worker = max(psutil.Process(process.pid).children(), key=lambda child: child.memory_info().rss)
         worker.kill()
         rest, errors = process.communicate(timeout=20)
-    finally:
-        process.kill()
-        process.wait()
 
     assert process.returncode == 1
     assert (seen + rest).endswith(b"\n")
@@ -254,16 +241,11 @@ def test_engine_that_is_killed_is_one_line_and_keeps_what_was_said(tiny_pair):
 
 @pytest.mark.linux
 def test_reader_that_leaves_is_no_traceback(tiny_pair):
-    process = start("infer", tiny_pair.target, "-p", "abc", *LONG)
-    try:
+    with started("infer", tiny_pair.target, "-p", "abc", *LONG) as process:
         read_some(process)
         process.stdout.close()
         errors = process.stderr.read()
         process.wait(timeout=20)
-    finally:
-        process.kill()
-        process.wait()
-        process.stderr.close()
 
     assert errors == b""
     assert process.returncode == 1
@@ -271,20 +253,20 @@ def test_reader_that_leaves_is_no_traceback(tiny_pair):
 
 @pytest.mark.linux
 def test_conversation_keeps_its_turns_and_its_cache(tiny_pair):
+    import pty  # not on Windows
+
     ours, theirs = pty.openpty()
-    process = start("infer", tiny_pair.target, "--max-tokens", 6, "--seed", 1, stdin=theirs)
-    os.close(theirs)
     try:
-        os.write(ours, b"first question\n")
-        first = read_until(process, b"seed: 1\n")
-        os.write(ours, b"second question\n")
-        second = read_until(process, b"seed: 1\n")
-        os.write(ours, b"/exit\n")
-        _, errors = process.communicate(timeout=20)
+        with started("infer", tiny_pair.target, "--max-tokens", 6, "--seed", 1, stdin=theirs) as process:
+            os.write(ours, b"first question\n")
+            first = read_until(process, b"seed: 1\n")
+            os.write(ours, b"second question\n")
+            second = read_until(process, b"seed: 1\n")
+            os.write(ours, b"/exit\n")
+            _, errors = process.communicate(timeout=20)
     finally:
-        process.kill()
-        process.wait()
         os.close(ours)
+        os.close(theirs)
 
     assert process.returncode == 0, errors
     assert lines_of(first)["cached tokens"] == "0"
@@ -294,7 +276,8 @@ def test_conversation_keeps_its_turns_and_its_cache(tiny_pair):
 
 
 def read_until(process: subprocess.Popen[bytes], end: bytes) -> str:
+    """Read until it has said ``end``; the next question mark of its own may come with it."""
     seen = b""
-    while not seen.endswith(end):
+    while end not in seen:
         seen += read_some(process, 1)
     return seen.decode()

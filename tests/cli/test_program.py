@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from app import __version__
-from tests.cli.commands import COMMAND, ROOT, environment, run, start
+from tests.cli.commands import COMMAND, ROOT, environment, run, started
 
 
 def test_version():
@@ -82,22 +82,17 @@ def test_output_is_utf8_whatever_the_locale(tmp_path):
 
 @pytest.mark.linux
 def test_reader_that_leaves_before_the_output_is_no_traceback():
-    process = start("list", "--json")
-    process.stdout.close()
-    errors = process.stderr.read()
-    process.stderr.close()
-    assert process.wait(timeout=20) == 1
+    with started("list", "--json") as process:
+        process.stdout.close()
+        errors = process.stderr.read()
+        assert process.wait(timeout=20) == 1
     assert errors == b""
 
 
 def test_worker_word_starts_the_engine_process():
-    process = start("worker", stdin=subprocess.PIPE)
-    try:
+    with started("worker", stdin=subprocess.PIPE) as process:
         hello = json.loads(process.stdout.readline())
         process.communicate(timeout=20)
-    finally:
-        process.kill()
-        process.wait()
     assert hello["type"] == "hello"
 
 
@@ -126,16 +121,12 @@ def test_window_without_a_screen_says_what_to_do():
 
 @pytest.mark.linux
 def test_ctrl_c_while_a_model_loads_ends_quietly():
-    process = start("infer", "starter", "-p", "hi")
-    try:
+    with started("infer", "starter", "-p", "hi") as process:
         deadline = time.monotonic() + 20
         while not psutil.Process(process.pid).children() and time.monotonic() < deadline:
             time.sleep(0.005)
         os.killpg(process.pid, signal.SIGINT)
         output, errors = process.communicate(timeout=20)
-    finally:
-        process.kill()
-        process.wait()
 
     assert process.returncode == 130
     assert (output, errors) == (b"", b"")
