@@ -76,7 +76,7 @@ class SpeedCharts(QWidget):
             self._speed.addItem(item, ignoreBounds=True)
             item.hide()
         self._speed.setXLink(self._acceptance)
-        self._acceptance.setYRange(-0.03, 1.12, padding=0)
+        self._acceptance.setYRange(-0.08, 1.12, padding=0)
         self._acceptance.getAxis("left").setTicks([[(0, "0 %"), (0.5, "50 %"), (1, "100 %")]])
         self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._redraw.timeout.connect(self.redraw)

@@ -116,7 +116,6 @@ class Controller(QObject):
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
-        self.window.panel.charts = None
         for part in (self.answering.close, self.panel.close, self.engine.close, self.host.close):
             try:
                 await asyncio.wait_for(part(), CLOSE_S)

@@ -18,6 +18,7 @@ from app.ui.theme import GRID, IconButton, colours, follow, icon, named, number_
 
 _COPIED_MS = 1500
 _BUBBLE_SHARE = 0.85
+_NO_BREAK_HYPHEN = "\u2011"
 
 
 def _caption(words: str) -> QLabel:
@@ -70,6 +71,7 @@ class AnswerView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._stream = SegmentStream()
+        self._status_words = ""
         self._pending: list[str] = []
         self._text: list[str] = []
         self._n_shown = 0
@@ -187,14 +189,15 @@ class AnswerView(QWidget):
 
     def show_status(self, words: str) -> None:
         """Show one line below the text: what is going on, or the figures of the finished answer."""
-        if words != self._status.text():
-            self._status.setText(words)
+        if words != self._status_words:
+            self._status_words = words
+            self._status.setText(words.replace("n-gram", f"n{_NO_BREAK_HYPHEN}gram"))
             self._status.setVisible(bool(words))
 
     @property
     def status(self) -> str:
         """The line below the text."""
-        return str(self._status.text())
+        return self._status_words
 
     def show_mark(self, words: str, *, offer_restart: bool = False) -> None:
         """Mark the answer as broken off, with the reason; an empty text takes the mark away."""

@@ -186,7 +186,7 @@ class PairBar(QWidget):
         """Offer no drafter, the n-gram drafter, and these models as draft models."""
         fixed = [
             ModelOption(NO_DRAFTER, "none", "Every answer is plain decoding."),
-            ModelOption(NGRAM, "n-gram (no second model)", "Drafts from what the conversation has already said."),
+            ModelOption(NGRAM, "n-gram", "Drafts from what the conversation has already said; needs no second model."),
         ]
         drafts = [ModelOption(m.name, f"draft model: {m.label}", m.detail) for m in models]
         if current not in {NO_DRAFTER, NGRAM, *(m.name for m in models)}:

@@ -26,7 +26,7 @@ def test_the_pickers_offer_what_there_is(program):
         assert items(bar._target) == ["starter", "Open a GGUF file…"]
         assert items(bar._drafter) == [
             "none",
-            "n-gram (no second model)",
+            "n-gram",
             "draft model: starter",
             "Open a GGUF file…",
         ]

@@ -1,0 +1,113 @@
+"""Kill the window at random moments of a streaming answer: nothing that was shown for two seconds is gone."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.chat.store import ChatStore
+
+ROOT = Path(__file__).parents[2]
+
+# The real program; a timer plays the person, and what is on the screen is reported every 50 ms.
+SCRIPT = """
+import json, sys
+from PySide6.QtCore import QTimer
+from app.ui import app
+from app.ui.main_window import MainWindow
+
+built = MainWindow.build
+def build(self):
+    built(self)
+    self.timer = QTimer(self, interval=50)
+    self.timer.timeout.connect(lambda: play(self))
+    self.timer.start()
+MainWindow.build = build
+
+def play(window):
+    views = window.transcript.views
+    if "ready" in window.status:
+        window.composer.sent.emit(f"Tell me a long story, number {len(views)}.")
+    print(json.dumps([view.text for view in views]), flush=True)
+sys.exit(app.main())
+"""
+
+
+class Shown:
+    """What the program had on its screen, and when."""
+
+    def __init__(self, stream):
+        self.moments = [(time.monotonic(), [])]
+        self._thread = threading.Thread(target=self._read, args=(stream,))
+        self._thread.start()
+
+    def _read(self, stream):
+        for line in stream:
+            if line.endswith("\n"):
+                self.moments.append((time.monotonic(), json.loads(line)))
+
+    def join(self):
+        self._thread.join()
+
+    def until(self, moment):
+        return [texts for at, texts in self.moments if at <= moment][-1]
+
+
+def kill_after(home, wait_s):
+    """Run the program, kill it ``wait_s`` after the first word of an answer; return what had been shown 2 s before."""
+    environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home)}
+    command = [sys.executable, "-c", SCRIPT]
+    with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
+        shown = Shown(process.stdout)
+        try:
+            deadline = time.monotonic() + 40
+            while not any(len(texts) > 1 and texts[-1] for _at, texts in shown.moments):
+                assert time.monotonic() < deadline, "no answer began"
+                time.sleep(0.05)
+            time.sleep(wait_s)
+        finally:
+            children = psutil.Process(process.pid).children(recursive=True)
+            killed_s = time.monotonic()
+            process.kill()
+        process.wait()
+        shown.join()
+    _gone, alive = psutil.wait_procs(children, timeout=10)
+    assert not alive, f"left behind: {alive}"
+    return shown.until(killed_s - 2.0)
+
+
+def check(home, shown):
+    with closing(ChatStore(home / "data" / "chats.db")) as store:
+        assert store.damage is None
+        assert store._db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        store.recover()
+        messages = store.load(store.heads()[0].id).messages
+    texts = [message.text for message in messages]
+    for n, text in enumerate(shown):
+        if text:
+            assert texts[n].startswith(text), f"message {n} lost {text[len(texts[n]) :]!r}"
+    assert all(message.state != "streaming" for message in messages)
+
+
+@pytest.mark.linux
+@pytest.mark.timeout(200)
+def test_three_kills_lose_nothing(home):
+    for wait_s in (0.3, 2.6, 4.7):
+        check(home, kill_after(home, wait_s))
+
+
+@pytest.mark.linux
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_twenty_kills_lose_nothing(home):
+    moments = random.Random(20)
+    for _ in range(20):
+        check(home, kill_after(home, moments.uniform(0, 8)))
