@@ -57,6 +57,9 @@ class Model:
                 "Is it a complete GGUF of an architecture that this version knows? Try another model.",
             )
         self.path = path
+        self._read_facts(with_mtp)
+
+    def _read_facts(self, with_mtp: bool) -> None:
         self._vocab: Any = lc.llama_model_get_vocab(self._model)
         self.n_vocab: int = lc.llama_vocab_n_tokens(self._vocab)
         self.n_ctx_train: int = lc.llama_model_n_ctx_train(self._model)
