@@ -23,6 +23,9 @@ SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
 StopReason = Literal["eos", "stop", "length", "cancelled", "failed"]
 LoadStage = Literal["target", "draft", "warmup"]
 
+DraftTokens = int | Literal["auto", "rolling"]
+"""Draft length: fixed, chosen by the controller so that it pays, or by the rolling rule of the literature."""
+
 MAX_DRAFT_TOKENS = 31
 """Longest draft of any drafter (the n-gram one's)."""
 
@@ -67,7 +70,7 @@ class Speculation(_Value, frozen=True):
     """
 
     types: tuple[SpecType, ...] = ()
-    draft_tokens: int = 4
+    draft_tokens: DraftTokens = 4
     draft_min: int = 0
     p_min: float = 0.0
 
@@ -111,7 +114,7 @@ class Engagement(_Value, frozen=True):
 
     engaged: bool
     drafter: str = ""
-    draft_tokens: int = 0
+    draft_tokens: DraftTokens = 0
     reason: str = ""
 
 
@@ -134,6 +137,21 @@ class Step(_Value, frozen=True):
     verify_s: float
     n_ctx: int
     drafter: str
+
+
+class Plan(_Value, frozen=True):
+    """What the controller chose for a step, and why.
+
+    ``drafter`` is "" and ``limit`` 0 while it pauses; ``reason`` is a phrase for a person; ``alpha`` the
+    share of judged draft tokens that it expects to be kept; ``debt_s`` what speculation has cost this
+    answer so far against plain decoding (negative: saved).
+    """
+
+    drafter: str
+    limit: int
+    alpha: float
+    reason: str
+    debt_s: float
 
 
 # --- commands ---------------------------------------------------------------------------------------
@@ -261,6 +279,7 @@ class Chunk(_Event, frozen=True, tag="chunk"):
     token_ids: tuple[int, ...]
     drafted: tuple[bool, ...]
     step: Step
+    plan: Plan | None = None
 
 
 class Done(_Event, frozen=True, tag="done"):

@@ -22,7 +22,7 @@ from app.metrics.export import Comparison, Metrics
 from app.metrics.prompts import MIXED, SETS, Prompt, load_prompts
 from app.metrics.recorder import spec_name
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, is_complete
-from app.protocol import Sampling, Speculation
+from app.protocol import DraftTokens, Sampling, Speculation
 
 SCHEMA = "slipstream.bench/1"
 
@@ -53,7 +53,7 @@ class BenchRow(msgspec.Struct, frozen=True, kw_only=True):
 
     prompt: str
     spec_type: str
-    draft_tokens: int
+    draft_tokens: DraftTokens
     decode_tps: Interval | None
     answer_s: Interval | None
     n_runs: int
@@ -115,11 +115,14 @@ class BenchOptions:
         options.check_draft_used(self.draft_model, [kind for types in kinds for kind in types])
         lengths = options.draft_lengths(self.draft_tokens)
         ways = [
-            options.speculation(types, length, min(self.draft_min, length), self.draft_p_min)
+            options.speculation(types, length, self._draft_min(length), self.draft_p_min)
             for types in kinds
             for length in lengths
         ]
         return list(dict.fromkeys((Speculation(), *ways)))
+
+    def _draft_min(self, length: DraftTokens) -> int:
+        return min(self.draft_min, length) if isinstance(length, int) else self.draft_min
 
 
 def bench(chosen: BenchOptions) -> None:

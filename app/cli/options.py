@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from app.errors import UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Sampling, SpecType, Speculation
+from app.protocol import DraftTokens as Length
 
-SPEC_TYPES: tuple[SpecType, ...] = ("none", "ngram", "draft-simple")
+SPEC_TYPES: tuple[SpecType, ...] = ("none", "ngram", "draft-simple", "draft-mtp")
+LENGTH_RULES: tuple[Literal["auto", "rolling"], ...] = ("auto", "rolling")
 ALIASES: dict[str, SpecType] = {"ngram-mod": "ngram"}
-_LATER = {
-    "draft-mtp": "drafting with MTP heads",
-    "tree": "drafting token trees",
-    "auto": "choosing the draft length by measurement",
-    "rolling": "choosing the draft length by rolling acceptance",
-}
+_LATER = {"tree": "drafting token trees"}
 DEFAULTS = Sampling(seed=0)
 """Where the sampling options start from."""
 
@@ -36,11 +33,19 @@ SpecTypes = Annotated[
     typer.Option(
         "--spec-type",
         metavar="TYPE[,TYPE]",
-        help="none, draft-simple (needs --draft-model) or ngram; several are tried in order. "
+        help="none, draft-simple (needs --draft-model), draft-mtp (heads in the model, or --draft-model) or ngram; "
+        "several are tried in order. "
         "Without it: draft-simple if there is a draft model, else none.",
     ),
 ]
-DraftTokens = Annotated[str, typer.Option("--draft-tokens", metavar="N", help="Longest draft, 0 to 31; 0 is off.")]
+DraftTokens = Annotated[
+    str,
+    typer.Option(
+        "--draft-tokens",
+        metavar="auto|rolling|N",
+        help="Longest draft, 0 to 31 (0 is off); auto takes what pays, rolling follows acceptance alone.",
+    ),
+]
 DraftMin = Annotated[
     int,
     typer.Option(
@@ -118,26 +123,29 @@ def check_draft_used(draft_model: str | None, types: Iterable[SpecType]) -> None
     Raises:
         UsageError: there is one, and no type uses it.
     """
-    if draft_model and "draft-simple" not in types:
+    if draft_model and not {"draft-simple", "draft-mtp"} & set(types):
         raise UsageError(
             "--draft-model is given, but --spec-type does not use it.",
-            "Add draft-simple to --spec-type, or leave it out.",
+            "Add draft-simple or draft-mtp to --spec-type, or leave it out.",
         )
 
 
-def draft_length(text: str) -> int:
+def draft_length(text: str) -> Length:
     """Read one draft length.
 
     Raises:
-        UsageError: no whole number from 0 to the longest draft.
+        UsageError: neither a rule nor a whole number from 0 to the longest draft.
     """
     word = text.strip()
+    for rule in LENGTH_RULES:
+        if word == rule:
+            return rule
     if not word.isdecimal() or int(word) > MAX_DRAFT_TOKENS:
-        raise _unknown("--draft-tokens", word, f"whole numbers from 0 to {MAX_DRAFT_TOKENS}")
+        raise _unknown("--draft-tokens", word, f"auto, rolling and whole numbers from 0 to {MAX_DRAFT_TOKENS}")
     return int(word)
 
 
-def draft_lengths(text: str) -> tuple[int, ...]:
+def draft_lengths(text: str) -> tuple[Length, ...]:
     """Read a list of draft lengths, each once, in the order given.
 
     Raises:
@@ -149,7 +157,7 @@ def draft_lengths(text: str) -> tuple[int, ...]:
     return lengths
 
 
-def speculation(types: Sequence[SpecType], length: int, draft_min: int = 0, p_min: float = 0.0) -> Speculation:
+def speculation(types: Sequence[SpecType], length: Length, draft_min: int = 0, p_min: float = 0.0) -> Speculation:
     """Put together how to draft; no type or length 0 is off.
 
     Raises:
@@ -157,7 +165,7 @@ def speculation(types: Sequence[SpecType], length: int, draft_min: int = 0, p_mi
     """
     if not types or length == 0:
         return Speculation()
-    if draft_min > length:
+    if isinstance(length, int) and draft_min > length:
         raise UsageError(f"--draft-min {draft_min} is more than --draft-tokens {length}.", "No draft could be used.")
     return Speculation(types=tuple(types), draft_tokens=length, draft_min=draft_min, p_min=p_min)
 

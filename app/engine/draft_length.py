@@ -1,20 +1,41 @@
-"""How long the next draft may be. For now: as long as the person said."""
+"""How long the next draft may be: fixed, or by the rolling rule. The controller is in ``auto_length``."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
-from app.protocol import Step
+from app.protocol import Plan, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked of a drafter: at most ``limit`` tokens (0: do not ask), after catching up with ``n_catch_up``.
+
+    Where that is less than it lags, it starts again on the most recent tokens: a smaller view, but cheap.
+    """
+
+    limit: int
+    n_catch_up: int = 0
 
 
 class LengthPolicy(Protocol):
-    """Chooses the draft length limit k before each step, 0 included."""
+    """Decides for each step who drafts and how long."""
 
-    def choose(self) -> int:
-        """Return the limit of the next draft."""
+    def prepares(self, name: str) -> bool:
+        """Tell whether a drafter should catch up with the prompt before the first token."""
 
-    def observe(self, step: Step) -> None:
+    def ask(self, name: str, n_behind: int) -> Ask:
+        """Return what to ask of a drafter that lags ``n_behind`` tokens."""
+
+    def trim(self, name: str, kind: str, n_draft: int) -> int:
+        """Return how many tokens of its draft to verify; 0 is not to use it."""
+
+    def observe(self, step: Step, kind: str, n_behind: int) -> None:
         """Learn from a step."""
+
+    def plan(self, name: str, limit: int) -> Plan | None:
+        """Return the choice in words and figures, if there is more to say than the length."""
 
 
 class FixedLength:
@@ -23,9 +44,50 @@ class FixedLength:
     def __init__(self, draft_tokens: int) -> None:
         self._draft_tokens = draft_tokens
 
-    def choose(self) -> int:
-        """Return k."""
-        return self._draft_tokens
+    def prepares(self, name: str) -> bool:
+        """Say yes: it will be asked."""
+        return bool(name)
 
-    def observe(self, step: Step) -> None:
+    def ask(self, name: str, n_behind: int) -> Ask:
+        """Ask for k."""
+        del name
+        return Ask(self._draft_tokens, n_behind)
+
+    def trim(self, name: str, kind: str, n_draft: int) -> int:
+        """Use all of it."""
+        del name, kind
+        return n_draft
+
+    def observe(self, step: Step, kind: str, n_behind: int) -> None:
         """Learn nothing: k is fixed."""
+
+    def plan(self, name: str, limit: int) -> None:
+        """Say nothing."""
+
+
+@dataclass(slots=True)
+class RollingLength(FixedLength):
+    """The simple rule of the literature: rolling acceptance below 0.5 drafts 3 tokens, above 0.75 drafts 8.
+
+    For comparison: it looks at acceptance alone and so cannot know whether drafting pays.
+    """
+
+    n_max: int
+    rate: float = 0.6
+    draft_tokens: int = 5
+
+    def ask(self, name: str, n_behind: int) -> Ask:
+        """Ask for the length that goes with the rate."""
+        del name
+        return Ask(min(self.draft_tokens, self.n_max), n_behind)
+
+    def observe(self, step: Step, kind: str, n_behind: int) -> None:
+        """Move the rolling rate, and with it the length."""
+        del kind, n_behind
+        if not step.proposed:
+            return
+        self.rate += 0.1 * (step.accepted / step.proposed - self.rate)
+        if self.rate < 0.5:
+            self.draft_tokens = 3
+        elif self.rate > 0.75:
+            self.draft_tokens = 8

@@ -7,17 +7,21 @@ goes on at plain speed, and everybody is told (``Loaded.not_engageable``).
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.engine.auto_length import Evidence
 from app.engine.cancel import CancelFlag
+from app.engine.costs import Costs, DrafterCost, measure_rows
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
 from app.engine.gguf import read_header
 from app.engine.heads import are_heads, has_embedded_heads
 from app.engine.llama import Context, DecodeCancelledError, Model, MtpContext, Shape
+from app.engine.prompt_cache import Held
 from app.engine.threads import default_threads
 from app.errors import LoadError, ModelFileError, PairError, SlipstreamError, UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, ModelInfo, NoticeInfo, SpecType
@@ -29,18 +33,21 @@ MAX_SNAPSHOTS = 8
 """States that a recurrent memory keeps for rewinding: its size times one more than this. Longer drafts seldom
 pay, and a state of a 9B hybrid takes some 50 MB."""
 
+ROW_BUDGET_S = 1.5
+"""Time that a load spends on learning what verifying costs by row count."""
+
 PROGRESS_INTERVAL_S = 0.05
 """How often a load is asked how far it has come."""
 
 
 @dataclass(slots=True)
 class LoadedModel:
-    """A model with one context, and the tokens that the context's memory holds."""
+    """A model with one context, and the part of the text that the context's memory holds."""
 
     model: Model
     context: Context
     info: ModelInfo
-    cached: list[int] = field(default_factory=list)
+    held: Held = field(default_factory=Held)
 
     def close(self) -> None:
         """Free both."""
@@ -73,6 +80,7 @@ class LoadedPair:
     draft: LoadedModel | None = None
     heads: LoadedHeads | None = None
     not_engageable: dict[SpecType, str] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=Evidence)
     notices: list[NoticeInfo] = field(default_factory=list)
 
     def drafters(self) -> tuple[SpecType, ...]:
@@ -92,6 +100,7 @@ class LoadedPair:
             if part is not None:
                 part.close()
         self.draft = self.heads = None
+        self.evidence = Evidence(Costs(self.evidence.costs.base_s))
 
     def close(self) -> None:
         """Free everything."""
@@ -142,6 +151,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
             NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")
         )
     yield from _warm_up_or_close(command.id, target, cancel)
+    pair.evidence.costs.base_s = time_rows(target.context, ROW_BUDGET_S)
     return pair
 
 
@@ -245,6 +255,7 @@ def _load_fitting_draft(
     n_ctx = min(pair.target.context.n_ctx, model.n_ctx_train or pair.target.context.n_ctx)
     draft = _with_context(model, path, Shape(n_ctx=n_ctx, n_threads=pair.n_threads, n_rows_max=1))
     yield from _warm_up_or_close(command.id, draft, cancel)
+    pair.evidence.costs.drafters["draft-simple"] = time_drafting(draft.context)
     return draft
 
 
@@ -286,6 +297,34 @@ def _warm_up_or_close(command_id: int, loaded: LoadedModel, cancel: CancelFlag) 
     except BaseException:
         loaded.close()
         raise
+
+
+def time_rows(context: Context, budget_s: float) -> dict[int, float]:
+    """Return the seconds of a pass by row count, measured on an empty memory."""
+
+    def run(n_rows: int) -> float:
+        started_s = time.perf_counter()
+        context.decode([0] * n_rows, n_rows)
+        took_s = time.perf_counter() - started_s
+        context.rewind(0)
+        return took_s
+
+    return measure_rows(run, context.n_draft_max + 1, budget_s)
+
+
+def time_drafting(context: Context) -> DrafterCost:
+    """Return what a drafted token and a caught-up token cost a draft model, each the lowest of three."""
+
+    def run(n_tokens: int) -> float:
+        started_s = time.perf_counter()
+        context.decode([0] * n_tokens, 1)
+        return time.perf_counter() - started_s
+
+    n_batch = 64
+    one_s = min(run(1) for _ in range(3))
+    batch_s = min(run(n_batch) for _ in range(3)) if context.n_ctx > 4 * n_batch else n_batch * one_s
+    context.rewind(0)
+    return DrafterCost(token_s=one_s, caught_up_token_s=batch_s / n_batch)
 
 
 def _warm_up(command_id: int, loaded: LoadedModel, cancel: CancelFlag) -> Iterator[LoadProgress]:

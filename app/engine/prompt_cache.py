@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+
+
+@dataclass(slots=True)
+class Held:
+    """The part of a text that a memory holds: ``tokens``, which stand at position ``first`` of it."""
+
+    tokens: list[int] = field(default_factory=list)
+    first: int = 0
+
+    @property
+    def end(self) -> int:
+        """Position of the first token that is not held."""
+        return self.first + len(self.tokens)
 
 
 def common_prefix(a: Sequence[int], b: Sequence[int], n_known: int = 0) -> int:

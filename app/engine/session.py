@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from app.engine.cancel import CancelFlag
-from app.engine.draft_length import FixedLength
+from app.engine.devices import check_runtime
 from app.engine.engage import Engaged, engage
 from app.engine.llama import DecodeCancelledError
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
@@ -62,6 +62,8 @@ class Session:
             SlipstreamError: the target cannot be loaded; nothing is loaded then.
         """
         started_s = time.perf_counter()
+        if self._pair is None:
+            check_runtime()  # struct drift between library and binding is silent: better refuse than corrupt
         target_key = (*file_key(command.target), command.n_ctx, command.n_threads, command.draft_max)
         draft_key = None if command.draft is None else _draft_key(command.draft)
         if self._pair is None or target_key != self._target_key:
@@ -139,7 +141,7 @@ class Session:
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
         answer = _Answer(command, pair, tokens, sampler, received_s)
         try:
-            engaged = engage(command.speculation, pair, sampler, tokens)
+            engaged = engage(command, pair, sampler, tokens)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)
                 for loaded in (pair.target, pair.draft):
@@ -214,8 +216,9 @@ class _Answer:
         try:
             yield from self._prefill()
             started_s = time.perf_counter()
-            if engaged.drafter is not None:
-                engaged.drafter.begin(self.tokens)
+            for drafter in engaged.drafters:
+                if engaged.length.prepares(drafter.name):
+                    drafter.begin(self.tokens)
             self.draft_prefill_s = time.perf_counter() - started_s
             yield from self._decode(engaged, cancel, after)
         except DecodeCancelledError:
@@ -231,8 +234,8 @@ class _Answer:
 
     def _keep(self, target: LoadedModel) -> int:
         """Rewind the target to what the prompt shares with its memory; return how much that is."""
-        target.context.rewind(reusable(target.cached, self.tokens))
-        del target.cached[target.context.n_past :]
+        target.context.rewind(reusable(target.held.tokens, self.tokens))
+        del target.held.tokens[target.context.n_past :]
         return target.context.n_past
 
     def _prefill(self) -> Iterator[Prefill]:
@@ -259,8 +262,8 @@ class _Answer:
             chooser=self.sampler,
             is_last=self._take,
             max_tokens=self.command.max_tokens,
-            drafter=engaged.drafter,
-            length=FixedLength(engaged.engagement.draft_tokens),
+            drafters=engaged.drafters,
+            length=engaged.length,
             origin_s=self.received_s,
         )
         for outcome in speculate(generation):
@@ -287,11 +290,11 @@ class _Answer:
 
     def _chunk(self, outcome: Outcome) -> Chunk:
         text, self.text = self.text, ""
-        return Chunk(self.command.id, text, outcome.token_ids, outcome.drafted, outcome.step)
+        return Chunk(self.command.id, text, outcome.token_ids, outcome.drafted, outcome.step, outcome.plan)
 
     def settle(self, engaged: Engaged) -> None:
         """Note what the memories hold now, whatever happened."""
         target = self.pair.target
-        target.cached[:] = self.tokens[: target.context.n_past]
-        if engaged.drafter is not None:
-            engaged.drafter.close()
+        target.held.tokens[:] = self.tokens[: target.context.n_past]
+        for drafter in engaged.drafters:
+            drafter.close()

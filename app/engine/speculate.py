@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.engine.draft_length import LengthPolicy
+from app.engine.draft_length import Ask, LengthPolicy
 from app.engine.drafters import Chooser, Drafter
 from app.engine.drafters.draft_model import Memory
 from app.engine.llama import DecodeCancelledError
 from app.errors import DecodeError
-from app.protocol import Step
+from app.protocol import Plan, Step
 
 
 class Target(Memory, Protocol):
@@ -36,11 +36,12 @@ class Target(Memory, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One step: its tokens, and for each whether it was drafted."""
+    """One step: its tokens, for each whether it was drafted, and the controller's word."""
 
     token_ids: tuple[int, ...]
     drafted: tuple[bool, ...]
     step: Step
+    plan: Plan | None
 
 
 class LockstepError(AssertionError):
@@ -57,8 +58,8 @@ class Generation:
         chooser: the acceptance rule's one function.
         is_last: called once for each emitted token, in order; true ends the answer with it.
         max_tokens: most tokens to emit, at least 1.
-        drafter: who drafts; None is plain decoding.
-        length: chooses the draft length limit.
+        drafters: who drafts, asked in order; none is plain decoding.
+        length: decides who is asked and how long a draft may be.
         origin_s: when the request came, on the clock of ``time.perf_counter``.
         drafter_fault: why the drafter was given up in mid-answer; "" if it was not.
     """
@@ -68,7 +69,7 @@ class Generation:
     chooser: Chooser
     is_last: Callable[[int], bool]
     max_tokens: int
-    drafter: Drafter | None
+    drafters: tuple[Drafter, ...]
     length: LengthPolicy
     origin_s: float
     drafter_fault: str = ""
@@ -109,7 +110,7 @@ def speculate(g: Generation) -> Iterator[Outcome]:
         if g.target.n_past != len(g.tokens) - 1:
             raise LockstepError(f"the target holds {g.target.n_past} tokens, {len(g.tokens) - 1} are confirmed")
         outcome = _outcome(g, verdict, attempt)
-        g.length.observe(outcome.step)
+        g.length.observe(outcome.step, attempt.kind, attempt.n_behind)
         yield outcome
 
 
@@ -120,28 +121,43 @@ class _Attempt:
     draft: list[int] = field(default_factory=list)
     limit: int = 0
     drafter: str = ""
+    kind: str = ""
+    n_behind: int = 0
     draft_s: float = 0.0
     verify_s: float = 0.0
 
 
 def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
-    """Ask the drafter, within what the answer, the context and the batch have room for."""
-    if g.drafter is None:
+    """Ask the drafters in order, within what the answer, the context and the batch have room for."""
+    if not g.drafters:
         return
     started_s = time.perf_counter()
     n_room = min(n_stop - len(g.tokens), g.target.n_ctx - g.target.n_past) - 1
-    attempt.limit = max(0, min(g.length.choose(), n_room, g.target.n_draft_max))
-    if attempt.limit:
-        try:
-            attempt.draft = g.drafter.draft(g.tokens, attempt.limit)
-        except DecodeCancelledError:
-            raise
-        except DecodeError as fault:
-            # A drafter that fails costs its speed-up, never the answer.
-            g.drafter, g.drafter_fault = None, str(fault)
-    if attempt.draft and g.drafter is not None:
-        attempt.drafter = g.drafter.name
+    n_room = min(n_room, g.target.n_draft_max)
+    for drafter in g.drafters:
+        n_behind = drafter.n_behind(g.tokens)
+        ask = g.length.ask(drafter.name, n_behind)
+        limit = max(0, min(ask.limit, n_room))
+        draft = _ask(g, drafter, Ask(limit, ask.n_catch_up)) if limit else []
+        n_used = g.length.trim(drafter.name, drafter.kind, len(draft)) if draft else 0
+        attempt.limit = max(limit, attempt.limit)
+        if n_used:
+            attempt.draft, attempt.limit = draft[:n_used], limit
+            attempt.drafter, attempt.kind, attempt.n_behind = drafter.name, drafter.kind, ask.n_catch_up
+            break
     attempt.draft_s = time.perf_counter() - started_s
+
+
+def _ask(g: Generation, drafter: Drafter, ask: Ask) -> list[int]:
+    try:
+        return drafter.draft(g.tokens, ask)
+    except DecodeCancelledError:
+        raise
+    except DecodeError as fault:
+        # A drafter that fails costs its speed-up, never the answer.
+        g.drafters = tuple(d for d in g.drafters if d is not drafter)
+        g.drafter_fault = str(fault)
+        return []
 
 
 def _judge(g: Generation, draft: list[int]) -> _Verdict:
@@ -163,8 +179,8 @@ def _judge(g: Generation, draft: list[int]) -> _Verdict:
 def _rewind(g: Generation) -> None:
     """Bring both memories to the confirmed tokens: all but the pending one."""
     g.target.rewind(len(g.tokens) - 1)
-    if g.drafter is not None:
-        g.drafter.accept(g.tokens)
+    for drafter in g.drafters:
+        drafter.accept(g.tokens)
 
 
 def _outcome(g: Generation, verdict: _Verdict, attempt: _Attempt) -> Outcome:
@@ -184,4 +200,5 @@ def _outcome(g: Generation, verdict: _Verdict, attempt: _Attempt) -> Outcome:
             n_ctx=g.target.n_past,
             drafter=attempt.drafter,
         ),
+        plan=g.length.plan(attempt.drafter, attempt.limit) if attempt.verify_s else None,
     )

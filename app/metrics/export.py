@@ -18,7 +18,7 @@ from app.errors import ExportError
 from app.metrics.atomic import replacing
 from app.metrics.baseline import Baseline
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, VerdictWord
-from app.protocol import Step
+from app.protocol import DraftTokens, Step
 
 SCHEMA = "slipstream.metrics/1"
 
@@ -33,7 +33,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     spec_type: str
-    draft_tokens: int
+    draft_tokens: DraftTokens
     temperature: float
     target_file: str
     draft_file: str | None
@@ -232,7 +232,7 @@ def _baseline_words(baseline: Baseline | None) -> str:
     return f"{band.median:.1f} tok/s ({band.low:.1f}–{band.high:.1f}), {baseline.n_runs} answers, {words}"
 
 
-def _kind(spec_type: str, draft_tokens: int) -> str:
+def _kind(spec_type: str, draft_tokens: DraftTokens) -> str:
     return "off" if spec_type == "none" else f"{spec_type}, length {draft_tokens}"
 
 

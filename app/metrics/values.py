@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from app.protocol import Step
+from app.protocol import DraftTokens, Step
 
 RunStop = Literal["eos", "stop", "length", "cancelled", "failed", "engine_died"]
 VerdictWord = Literal["pays", "costs", "cannot tell"]
@@ -66,7 +66,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     requested_at: str
     spec_type: str
-    draft_tokens: int
+    draft_tokens: DraftTokens
     temperature: float
     seed: int
     prompt_tokens: int

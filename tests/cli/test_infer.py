@@ -164,9 +164,8 @@ def test_file_without_permission_is_one_line_and_a_hint(tmp_path):
     [
         ("infer",),
         ("infer", "starter", "-p", "hi", "--temperature", "-1"),
-        ("infer", "starter", "-p", "hi", "--spec-type", "draft-mtp"),
         ("infer", "starter", "-p", "hi", "--spec-type", "draft-simple"),
-        ("infer", "starter", "-p", "hi", "--draft-tokens", "auto"),
+        ("infer", "starter", "-p", "hi", "--spec-type", "tree"),
         ("infer", "starter", "-p", "hi", "--compute", "npu"),
         ("infer", "starter", "-p", "hi", "--server", "http://localhost"),
         ("infer", "starter", "-p", " "),
@@ -188,7 +187,7 @@ def test_wrong_usage_is_exit_code_2(arguments):
 def test_help_offers_nothing_that_is_not_there():
     text = run("infer", "--help").stdout + run("bench", "--help").stdout
     assert "--draft-tokens" in text
-    absent = "draft-mtp|tree|auto|rolling|npu|gpu|hybrid|pull|server|fixed-shape|lenient|cost-curve"
+    absent = "tree|npu|gpu|hybrid|pull|server|fixed-shape|lenient|cost-curve"
     assert re.findall(rf"\b({absent})\b", text) == []
 
 

@@ -33,7 +33,6 @@ def test_spec_types(text, draft, types):
     ("text", "words"),
     [
         ("draft-simple", "needs a draft model"),
-        ("draft-mtp", "MTP heads is not in this version"),
         ("tree", "token trees is not in this version"),
         ("eagle", "eagle is not known"),
     ],
@@ -55,7 +54,7 @@ def test_draft_lengths():
     assert options.draft_length("31") == 31
 
 
-@pytest.mark.parametrize("text", ["", "-1", "32", "four", "auto", "rolling", "2.5", "²"])
+@pytest.mark.parametrize("text", ["", "-1", "32", "four", "automatic", "2.5", "²"])
 def test_other_draft_lengths_are_refused(text):
     with pytest.raises(UsageError):
         options.draft_lengths(text)

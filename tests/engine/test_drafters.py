@@ -1,6 +1,6 @@
 import pytest
 
-from app.engine.drafters import Chain
+from app.engine.draft_length import Ask
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.ngram import N_PLACES, NgramDrafter
 from app.engine.prompt_cache import common_prefix, reusable
@@ -10,7 +10,7 @@ from app.errors import PairError
 def _drafted(tokens, limit=8, **kwargs):
     drafter = NgramDrafter(**kwargs)
     drafter.begin(tokens)
-    return drafter.draft(tokens, limit)
+    return drafter.draft(tokens, Ask(limit))
 
 
 def test_ngram_continues_the_first_repeated_run():
@@ -43,21 +43,8 @@ def test_ngram_learns_as_the_text_grows_and_bounds_its_places():
     for i in range(100):
         text = [*text, 10 + i % 7, 1, 2, 3]
         drafter.accept(text)
-    assert drafter.draft(text, 1) == [10 + 100 % 7]
+    assert drafter.draft(text, Ask(1)) == [10 + 100 % 7]
     assert max(len(places) for places in drafter._places.values()) <= N_PLACES
-
-
-def test_chain_asks_in_order_and_names_who_spoke():
-    class Named(NgramDrafter):
-        name = "draft-simple"
-
-        def draft(self, tokens, limit):
-            return [42][:limit]
-
-    chain = Chain([NgramDrafter(), Named()])
-    chain.begin([1, 2, 3, 4, 1, 2, 3])
-    assert (chain.draft([1, 2, 3, 4, 1, 2, 3], 1), chain.name) == ([4], "ngram")
-    assert (chain.draft([1, 2, 3, 4, 9, 9, 9], 1), chain.name) == ([42], "draft-simple")
 
 
 class Vocabulary:

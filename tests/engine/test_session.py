@@ -39,7 +39,7 @@ def test_every_drafter_and_length_gives_the_plain_text(pair, sampling):
         plain = answer(pair, prompt, sampling, max_tokens=64)
         assert len(plain.token_ids) == 64
         for types in (("ngram",), ("draft-simple",), ("ngram", "draft-simple")):
-            for k in (1, 2, 4, 8):
+            for k in (1, 2, 4, 8, "auto", "rolling"):
                 got = answer(pair, prompt, sampling, types, k, max_tokens=64)
                 assert (got.token_ids, got.text) == (plain.token_ids, plain.text), (types, k)
                 assert got.started.engagement.engaged

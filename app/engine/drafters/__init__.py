@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from app.engine.draft_length import Ask
 from app.engine.llama import Row
+from app.protocol import SpecType
 
 
 class Chooser(Protocol):
@@ -27,54 +29,24 @@ class Drafter(Protocol):
     """What the loop needs of a drafter."""
 
     @property
-    def name(self) -> str:
-        """How steps name it: a ``SpecType``."""
+    def name(self) -> SpecType:
+        """How steps name it."""
+
+    @property
+    def kind(self) -> str:
+        """What evidence about the last draft belongs to: the name, perhaps with how sure the drafter is."""
+
+    def n_behind(self, tokens: Sequence[int]) -> int:
+        """Return how many confirmed tokens it would have to catch up with before it can draft."""
 
     def begin(self, tokens: Sequence[int]) -> None:
-        """Start on a prompt whose last token is not yet in the target's memory or has just been decoded."""
+        """Start on a prompt, which the target has just evaluated."""
 
-    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
-        """Return at most ``limit`` tokens that could follow ``tokens``; an empty list is no draft."""
+    def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
+        """Return at most ``ask.limit`` tokens that could follow ``tokens``; an empty list is no draft."""
 
     def accept(self, tokens: Sequence[int]) -> None:
         """Take note of all confirmed tokens after a step, the pending one last."""
 
     def close(self) -> None:
         """Free what the drafter holds; it is not used again."""
-
-
-class Chain:
-    """Several drafters, asked in order until one has a draft."""
-
-    def __init__(self, drafters: Sequence[Drafter]) -> None:
-        self._drafters = tuple(drafters)
-        self._spoke = self._drafters[0]
-
-    @property
-    def name(self) -> str:
-        """Who made the last draft."""
-        return self._spoke.name
-
-    def begin(self, tokens: Sequence[int]) -> None:
-        """Start all."""
-        for drafter in self._drafters:
-            drafter.begin(tokens)
-
-    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
-        """Return the first draft that is not empty."""
-        for drafter in self._drafters:
-            draft = drafter.draft(tokens, limit)
-            if draft:
-                self._spoke = drafter
-                return draft
-        return []
-
-    def accept(self, tokens: Sequence[int]) -> None:
-        """Tell all."""
-        for drafter in self._drafters:
-            drafter.accept(tokens)
-
-    def close(self) -> None:
-        """Close all."""
-        for drafter in self._drafters:
-            drafter.close()

@@ -8,14 +8,15 @@ the prompt at first and later mostly the pending token, is evaluated when a draf
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
+from app.engine.draft_length import Ask
 from app.engine.llama import Row
-from app.engine.prompt_cache import reusable
+from app.engine.prompt_cache import Held, reusable
 from app.engine.sampler import Sampler, confidence
 from app.errors import PairError
+from app.protocol import SpecType
 
 VOCAB_SIZE_TOLERANCE = 128
 """Most by which two vocabularies may differ in size (llama.cpp, ``common/speculative.cpp``)."""
@@ -82,40 +83,42 @@ def check_vocabularies(target: Vocabulary, draft: Vocabulary) -> None:
 class DraftModelDrafter:
     """Drafts token by token with a context of its own, which outlives this drafter."""
 
-    name = "draft-simple"
+    name: SpecType = "draft-simple"
+    kind = "draft-simple"
 
-    def __init__(
-        self, memory: Memory, cached: list[int], sampler: Sampler, *, draft_min: int = 0, p_min: float = 0.0
-    ) -> None:
+    def __init__(self, memory: Memory, held: Held, sampler: Sampler, *, draft_min: int = 0, p_min: float = 0.0) -> None:
         """Make a drafter over a draft context.
 
         Args:
             memory: the draft model's context.
-            cached: the tokens that its memory holds; kept up to date here for the next answer.
+            held: which part of the text its memory holds; kept up to date here for the next answer.
             sampler: the target's sampler of this answer; each draft runs a copy of it.
             draft_min: drafts shorter than this are not used.
             p_min: a draft ends before a token less probable than this.
         """
         self._memory = memory
-        self._cached = cached
+        self._held = held
         self._sampler = sampler
         self._draft_min = draft_min
         self._p_min = p_min
         self._n_confirmed = 0
-        self.prefill_s = 0.0
 
-    def begin(self, tokens: Sequence[int], on_batch: Callable[[], None] = lambda: None) -> None:
-        """Evaluate the prompt, all but its last token, in batches; the time goes to ``prefill_s``."""
-        started_s = time.perf_counter()
+    def n_behind(self, tokens: Sequence[int]) -> int:
+        """Return how many tokens the memory lacks, the pending one apart."""
+        return max(0, len(tokens) - 1 - self._held.end)
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        """Evaluate the prompt, all but its last token, in batches."""
         self.accept(tokens)
-        while (missing := tokens[len(self._cached) : -1]) and len(tokens) < self._memory.n_ctx:
+        while (missing := tokens[self._held.end : -1]) and len(tokens) < self._memory.n_ctx:
             self._feed(missing[: self._memory.n_batch], 0)
-            on_batch()
-        self.prefill_s += time.perf_counter() - started_s
 
-    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
-        """Return up to ``limit`` tokens that the draft model would draw."""
-        limit = min(limit, self._memory.n_ctx - len(tokens))
+    def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
+        """Return up to ``ask.limit`` tokens that the draft model would draw."""
+        self.accept(tokens)
+        if ask.n_catch_up < self.n_behind(tokens):
+            self._start_at(len(tokens) - 1 - ask.n_catch_up)
+        limit = min(ask.limit, self._memory.n_ctx - (len(tokens) - self._held.first))
         if limit <= 0:
             return []
         self._catch_up(tokens)
@@ -138,27 +141,33 @@ class DraftModelDrafter:
 
     def _catch_up(self, tokens: Sequence[int]) -> None:
         """Evaluate what is missing, so that the row after the last token is at hand."""
-        self.accept(tokens)
-        missing = tokens[len(self._cached) :]
+        missing = tokens[self._held.end :]
         for at in range(0, len(missing), self._memory.n_batch):
             self._feed(missing[at : at + self._memory.n_batch], 1)
 
     def accept(self, tokens: Sequence[int]) -> None:
         """Drop what was drafted in vain; the memory is a prefix of the confirmed tokens again."""
         # What was confirmed before is not compared again: the comparison stays short in a long text.
-        self._keep(reusable(self._cached, tokens, self._n_confirmed))
-        self._n_confirmed = len(self._cached)
+        if self._held.first >= len(tokens):
+            self._start_at(0)
+        self._keep(reusable(self._held.tokens, tokens[self._held.first :], self._n_confirmed))
+        self._n_confirmed = len(self._held.tokens)
+
+    def _start_at(self, first: int) -> None:
+        """Empty the memory; it will hold the text from position ``first`` on."""
+        self._keep(0)
+        self._held.first, self._n_confirmed = first, 0
 
     def _feed(self, tokens: Sequence[int], n_rows: int) -> None:
         self._memory.decode(tokens, n_rows)
-        self._cached.extend(tokens)
+        self._held.tokens.extend(tokens)
 
     def _keep(self, n: int) -> None:
         if n < self._memory.n_past:
             self._memory.rewind(n)
         # A memory that cannot drop a part drops everything.
-        del self._cached[self._memory.n_past :]
+        del self._held.tokens[self._memory.n_past :]
 
     def close(self) -> None:
-        """Leave the context to its owner, with a memory that matches ``cached``."""
-        self._keep(len(self._cached))
+        """Leave the context to its owner, with a memory that matches ``held``."""
+        self._keep(len(self._held.tokens))

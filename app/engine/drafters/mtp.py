@@ -10,15 +10,16 @@ attention over a recent window drafts nearly as well, and the target's word deci
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 
+from app.engine.draft_length import Ask
 from app.engine.llama import Hidden, Row
 from app.engine.prompt_cache import common_prefix
 from app.engine.sampler import Sampler, confidence
+from app.protocol import SpecType
 
 WINDOW = 4096
 """Most hidden rows that are kept for catching up; at 4096 numbers a row, 64 MB."""
@@ -85,6 +86,10 @@ class HeadsMemory:
             self._first += len(self._rows) - WINDOW
             del self._rows[:-WINDOW]
 
+    def n_behind(self, n: int) -> int:
+        """Return how many of the first ``n`` tokens would have to be fed."""
+        return 0 if self.heads.shares_memory else max(0, n - max(self._n_fed, self._first))
+
     def keep(self, n: int) -> None:
         """Forget every token from position ``n`` on."""
         if n < len(self._tokens):
@@ -94,6 +99,13 @@ class HeadsMemory:
         if n < self._n_fed:
             self.heads.rewind(n)
             self._n_fed = n
+
+    def start_at(self, position: int) -> None:
+        """Feed nothing from before ``position`` (and one row) any more."""
+        self._forget()
+        if position - 1 > self._first:
+            del self._rows[: position - 1 - self._first]
+            self._first = position - 1
 
     def agree(self, tokens: Sequence[int]) -> None:
         """Forget what is not a prefix of ``tokens``."""
@@ -138,7 +150,8 @@ class HeadsMemory:
 class MtpDrafter:
     """Drafts one answer with the heads."""
 
-    name = "draft-mtp"
+    name: SpecType = "draft-mtp"
+    kind = "draft-mtp"
 
     def __init__(self, memory: HeadsMemory, sampler: Sampler, *, draft_min: int = 0, p_min: float = 0.0) -> None:
         """Make a drafter over the heads' memory; arguments as for a draft model."""
@@ -146,22 +159,25 @@ class MtpDrafter:
         self._sampler = sampler
         self._draft_min = draft_min
         self._p_min = p_min
-        self.prefill_s = 0.0
         memory.watch(True)
+
+    def n_behind(self, tokens: Sequence[int]) -> int:
+        """Return how many tokens the heads were not fed, the pending one apart."""
+        return self._memory.n_behind(len(tokens) - 1)
 
     def begin(self, tokens: Sequence[int]) -> None:
         """Catch up with the prompt, all but its last token."""
-        started_s = time.perf_counter()
         self._memory.agree(tokens)
         self._memory.feed(tokens, last=False)
-        self.prefill_s = time.perf_counter() - started_s
 
-    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
-        """Return up to ``limit`` tokens that the heads would draw."""
+    def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
+        """Return up to ``ask.limit`` tokens that the heads would draw."""
         memory, heads = self._memory, self._memory.heads
         # After the prompt the last token is decoded already; what follows the pending one is asked for.
         memory.keep(len(tokens) - 1)
-        if limit <= 0 or not memory.feed(tokens, last=True):
+        if ask.n_catch_up < self.n_behind(tokens):
+            memory.start_at(len(tokens) - 1 - ask.n_catch_up)
+        if ask.limit <= 0 or not memory.feed(tokens, last=True):
             return []
         sampler = self._sampler.clone()
         draft: list[int] = []
@@ -173,7 +189,7 @@ class MtpDrafter:
                 if self._p_min > 0 and confidence(row, token) < self._p_min:
                     break
                 draft.append(token)
-                if len(draft) == limit:
+                if len(draft) == ask.limit:
                     break
                 sampler.accept(token)
                 if not heads.shares_memory:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.protocol import MAX_DRAFT_TOKENS
+from app.engine.draft_length import Ask
+from app.protocol import MAX_DRAFT_TOKENS, SpecType
 
 N_MIN = 3
 """Shortest run that is looked up. Two tokens agree by chance too often for what a verified row costs."""
@@ -29,7 +30,7 @@ _Run = tuple[int, ...]
 class NgramDrafter:
     """Drafts from the prompt and the output so far."""
 
-    name = "ngram"
+    name: SpecType = "ngram"
 
     def __init__(self, draft_min: int = 0) -> None:
         """Make an empty drafter.
@@ -40,6 +41,12 @@ class NgramDrafter:
         self._draft_min = draft_min
         self._tokens: list[int] = []
         self._places: dict[_Run, list[int]] = {}
+        self.kind = "ngram"
+
+    def n_behind(self, tokens: Sequence[int]) -> int:
+        """Return 0: the index is as long as the text."""
+        del tokens
+        return 0
 
     def begin(self, tokens: Sequence[int]) -> None:
         """Index the prompt, from nothing."""
@@ -55,7 +62,7 @@ class NgramDrafter:
             places.append(end)
             del places[:-N_PLACES]
 
-    def draft(self, tokens: Sequence[int], limit: int) -> list[int]:
+    def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
         """Return what followed the place that agrees longest with the end of the text."""
         best_end, best_length = 0, 0
         for end in reversed(self._places.get(tuple(tokens[-N_MIN:]), ())):
@@ -66,7 +73,8 @@ class NgramDrafter:
                 break
         if not best_length:
             return []
-        draft = self._continue(tokens, best_end, min(limit, MAX_DRAFT_TOKENS))
+        self.kind = f"ngram:{1 << (best_length.bit_length() - 1)}"
+        draft = self._continue(tokens, best_end, min(ask.limit, MAX_DRAFT_TOKENS))
         return draft if len(draft) >= self._draft_min else []
 
     def _agreement(self, tokens: Sequence[int], end: int) -> int:

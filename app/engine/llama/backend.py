@@ -56,9 +56,10 @@ def system_info() -> str:
 def extra_buffers_are_safe() -> bool:
     """Tell whether weights may be repacked for this processor.
 
-    ggml's AMX kernels end the process with a segmentation fault inside ``ggml_backend_amx_mul_mat`` on
-    virtual machines that show AMX (seen with this commit, Q4_1); the AMX buffer is one of the "extra"
-    ones, so where AMX is compiled in, they are all left out. ARM, where repacking matters, has no AMX.
+    ggml's AMX kernels end the process with a segmentation fault in ``ggml_backend_amx_mul_mat`` when GCC 12 built
+    them: its ``_tile_loadconfig`` tells the optimiser that it reads 8 of the 64 bytes, so most of the tile
+    configuration is never stored. The AMX buffer is one of the "extra" ones, so where AMX is compiled in, they
+    are all left out. ARM, where repacking matters, has no AMX.
     """
     return "AMX_INT8 = 1" not in system_info()
 

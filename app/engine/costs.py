@@ -1,0 +1,97 @@
+"""What a step costs on this machine: verifying n rows, drafting, catching up.
+
+Measured at load and kept up while running. Kernels change with the number of rows (on a small CPU four rows
+can cost three times one, and 16 less than 15), so a row count that was never measured has no cost here
+and is not chosen; nothing is interpolated. A drift that all costs share, such as a growing context or a
+busy machine, is followed by one factor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+ROWS = (1, 2, 4, 3, 5, 8, 6, 9, 7, 16, 12, 32, 24)
+"""Row counts worth knowing, in the order in which they are measured while the time lasts."""
+
+_STEP_WEIGHT = 0.15
+"""Weight of a new observation in a cost."""
+
+_DRIFT_WEIGHT = 0.1
+_OUTLIER = 2.0
+"""An observation counts as at most so many times its expectation (a page fault is not a trend), nor less."""
+
+
+@dataclass(slots=True)
+class DrafterCost:
+    """What drafting costs: seconds a drafted token, and seconds a token to catch up with."""
+
+    token_s: float = 0.0
+    caught_up_token_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Costs:
+    """Seconds of a target pass by row count, and of each drafter by name."""
+
+    base_s: dict[int, float] = field(default_factory=dict)
+    drafters: dict[str, DrafterCost] = field(default_factory=dict)
+    drift: float = 1.0
+
+    def verify_s(self, n_rows: int) -> float | None:
+        """Return the cost of a pass over so many rows; None if it was never measured."""
+        base = self.base_s.get(n_rows)
+        return None if base is None else base * self.drift
+
+    def observe_verify(self, n_rows: int, took_s: float) -> None:
+        """Learn from a pass."""
+        base = self.base_s.get(n_rows)
+        if base is None:
+            self.base_s[n_rows] = took_s / self.drift
+            return
+        ratio = min(_OUTLIER, max(1 / _OUTLIER, took_s / (base * self.drift)))
+        # What this row count shares with the others goes to the drift, the rest to its own cost.
+        self.drift *= ratio**_DRIFT_WEIGHT
+        self.base_s[n_rows] = base * ratio ** (_STEP_WEIGHT - _DRIFT_WEIGHT)
+
+    def draft_s(self, drafter: str, n_tokens: int, n_behind: int = 0) -> float:
+        """Return the cost of drafting so many tokens after catching up with so many."""
+        cost = self.drafters.get(drafter)
+        if cost is None:
+            return 0.0
+        return (cost.token_s * n_tokens + cost.caught_up_token_s * n_behind) * self.drift
+
+    def observe_draft(self, drafter: str, n_tokens: int, took_s: float, n_behind: int = 0) -> None:
+        """Learn from a draft."""
+        if not n_tokens:
+            return
+        cost = self.drafters.setdefault(drafter, DrafterCost())
+        token_s = max(0.0, took_s / self.drift - cost.caught_up_token_s * n_behind) / n_tokens
+        if cost.token_s:
+            token_s = min(_OUTLIER * cost.token_s, max(cost.token_s / _OUTLIER, token_s))
+            cost.token_s += _STEP_WEIGHT * (token_s - cost.token_s)
+        else:
+            cost.token_s = token_s
+
+
+def measure_rows(run: Callable[[int], float], n_rows_max: int, budget_s: float) -> dict[int, float]:
+    """Time passes over row counts up to ``n_rows_max`` for about ``budget_s`` seconds.
+
+    Args:
+        run: decodes so many rows and returns the seconds it took; leaves the memory as it was.
+        n_rows_max: most rows that will ever be verified.
+        budget_s: no new measurement is begun after so long; one row is always measured.
+
+    Returns:
+        The lowest of up to three timings by row count.
+    """
+    found: dict[int, float] = {}
+    spent_s = 0.0
+    for _round in range(3):
+        for n in ROWS:
+            if n > n_rows_max or (spent_s > budget_s and found):
+                continue
+            took_s = run(n)
+            spent_s += took_s
+            found[n] = min(took_s, found.get(n, took_s))
+    return found
