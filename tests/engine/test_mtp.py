@@ -1,0 +1,118 @@
+"""MTP heads on the real llama.cpp: embedded, in a file of their own, and an assistant on the target's memory."""
+
+import random
+
+import pytest
+
+from app.engine.session import Session
+from app.engine.template import Renderer
+from tests.engine.sessions import GREEDY, WARM, answer, load
+from tests.fixtures import tiny, tiny_mtp
+
+PROMPTS = ("the cat of the hot day", "how many of them were there when you came to see it", "so it was")
+KINDS = ("embedded", "sidecar", "assistant")
+
+
+def write(kind, folder, **how):
+    """Return the files of a pair: target, and heads if they have a file of their own."""
+    if kind == "embedded":
+        return tiny_mtp.qwen35_embedded(folder / "tiny-qwen35-embedded.gguf", **how), None
+    return tiny_mtp.qwen35_pair(folder, **how) if kind == "sidecar" else tiny_mtp.gemma4_pair(folder, **how)
+
+
+@pytest.fixture(params=KINDS)
+def files(request, tmp_path):
+    return write(request.param, tmp_path)
+
+
+@pytest.fixture
+def session():
+    session = Session(Renderer())
+    yield session
+    session.close()
+
+
+def test_they_engage_and_do_not_change_the_text(session, files):
+    loaded = load(session, *files, n_ctx=1024)
+    assert "draft-mtp" in loaded.drafters
+    for prompt in PROMPTS:
+        for sampling in (GREEDY, WARM):
+            plain = answer(session, prompt, sampling, max_tokens=80)
+            for types in (("draft-mtp",), ("ngram", "draft-mtp")):
+                for k in (1, 3, 8):
+                    got = answer(session, prompt, sampling, types, k, max_tokens=80)
+                    assert got.token_ids == plain.token_ids, (types, k)
+                    assert got.started.engagement.engaged
+                    assert sum(s.accepted for s in got.steps) > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_alpha_is_the_designed_share(session, tmp_path, kind):
+    """Where the text is the chain itself, heads fed with the right rows are right on their share: three sigma."""
+    load(session, *write(kind, tmp_path, mode="markov"), n_ctx=2048)
+    judged = accepted = 0
+    for prompt in PROMPTS:
+        for step in answer(session, prompt, GREEDY, ("draft-mtp",), 4, max_tokens=300).steps:
+            judged, accepted = judged + step.judged, accepted + step.accepted
+    assert judged > 300
+    assert abs(accepted / judged - 0.75) < 3 * (0.75 * 0.25 / judged) ** 0.5 + 0.02
+
+
+def test_a_wrong_assistant_is_refused_with_the_reason(session, tmp_path):
+    target = tiny_mtp.gemma4_pair(tmp_path).target
+    other = tmp_path / "other"
+    other.mkdir()
+    wrong = tiny_mtp.gemma4_pair(other, n_hidden=32).draft
+    loaded = load(session, target, wrong)
+    assert "rows of 32" in loaded.not_engageable["draft-mtp"]
+    assert "64" in loaded.not_engageable["draft-mtp"]
+    got = answer(session, PROMPTS[0], GREEDY, ("draft-mtp",))
+    assert not got.started.engagement.engaged
+    assert len(got.token_ids) == 48
+
+
+def test_heads_are_no_draft_model_and_no_target_of_their_own(session, tmp_path, tiny_pair):
+    pair = tiny_mtp.gemma4_pair(tmp_path)
+    loaded = load(session, pair.target, pair.draft)
+    assert "choose draft-mtp" in loaded.not_engageable["draft-simple"]
+    loaded = load(session, tiny_pair.target)
+    assert "no MTP heads" in loaded.not_engageable["draft-mtp"]
+
+
+def test_the_switch_needs_no_reload_and_an_unwatched_answer_does_no_harm(session, files):
+    load(session, *files, n_ctx=1024)
+    text = PROMPTS[0]
+    for types in ((), ("draft-mtp",), (), ("draft-mtp",)):
+        plain = answer(session, text, max_tokens=30)
+        got = answer(session, text, GREEDY, types, 3, max_tokens=30)
+        assert got.token_ids == plain.token_ids
+        text += " " + "and so it was then " * 3
+    assert sum(s.accepted for s in got.steps) > 0
+
+
+def test_random_schedules_end_where_a_fresh_session_ends(session, files):
+    """Generate, cancel, stop string, edit, regenerate, switch: then the same answer as from an empty memory."""
+    rng = random.Random(4)
+    load(session, *files, n_ctx=1024)
+    words = ["the", "of", "and", "to", "in", "is", "it", "you", "that", "he", "was", "for", "on", "are", "with", "as"]
+    text = "the cat of the hot day"
+    for turn in range(16):
+        types = rng.choice([(), ("ngram",), ("draft-mtp",), ("ngram", "draft-mtp")])
+        how = rng.choice([{}, {"cancel_after": rng.randint(1, 6)}, {"stop": (rng.choice(words),)}])
+        answer(session, text, GREEDY, types, rng.choice([1, 3, 8]), max_tokens=rng.choice([2, 9, 24]), **how)
+        match rng.choice(["same", "more", "edit"]):
+            case "more":
+                text += " " + " ".join(rng.choices(words, k=rng.randint(1, 12)))
+            case "edit":
+                text = text[: rng.randint(1, len(text))] + " " + rng.choice(words)
+        if turn % 4 == 3:
+            warm = answer(session, text, GREEDY, ("draft-mtp",), 3, max_tokens=24)
+            session.unload()
+            load(session, *files, n_ctx=1024)
+            assert answer(session, text, max_tokens=24).token_ids == warm.token_ids
+
+
+def test_a_draft_model_with_recurrent_layers_is_refused(session, tmp_path):
+    target = tiny.llama(tmp_path / "target.gguf")
+    draft = tiny_mtp.qwen35_embedded(tmp_path / "draft.gguf")
+    assert "cannot be rewound" in load(session, target, draft).not_engageable["draft-simple"]
