@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from app.engine.llama import Context, Model, Shape
+from app.engine.cancel import CancelFlag
+from app.engine.llama import Context, DecodeCancelledError, Model, Shape
 from tests.fixtures import tiny_mtp
 
 N_ROWS, N_SNAPSHOTS = 9, 8
@@ -73,6 +74,25 @@ def test_only_rows_of_the_last_decode_are_dropped_and_only_once(model):
     assert context.n_past == 14
     context.rewind(13)
     assert context.n_past == 12  # the mark
+    context.close()
+
+
+@pytest.mark.parametrize("n_snapshots", [0, N_SNAPSHOTS])
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_a_decode_that_is_cancelled_leaves_no_wrong_state(model, n_snapshots, is_marked):
+    tokens, flag = list(range(10, 30)), CancelFlag()
+    context = _context(model, n_snapshots)
+    context.decode(tokens, 1)
+    if is_marked:
+        context.mark()
+    flag.set()
+    with context.cancelled_by(flag), pytest.raises(DecodeCancelledError):
+        context.decode([40, 41, 42], 1)
+    # llama.cpp took the three tokens back by itself, from a state that was never written
+    assert context.n_past == (len(tokens) if is_marked else 0)
+    tokens += [40, 41, 42]
+    context.decode(tokens[context.n_past :], 1)
+    _check(model, context, tokens, 1)
     context.close()
 
 

@@ -148,7 +148,8 @@ class Context:
 
         Raises:
             ValueError: a batch that llama.cpp would abort on.
-            DecodeError: llama.cpp failed or was cancelled; the memory is as it was before.
+            DecodeError: llama.cpp failed or was cancelled; the memory is as it was before, or further back where it
+                has recurrent layers (see ``n_past``).
         """
         n = len(tokens)
         if not 0 < n <= self.n_batch or not 0 <= n_rows <= min(n, self.n_rows_max):
@@ -162,6 +163,8 @@ class Context:
         self._wanted[n - n_rows : n] = 1
         code: int = lc.llama_decode(self._context, self._batch)
         if code:
+            # llama.cpp has taken the tokens back itself; a running state it takes to snapshots that were never written.
+            self._n_droppable = -1
             self._drop_from(self.n_past)
             if code == _ABORTED:
                 raise DecodeCancelledError("The evaluation was cancelled.")
