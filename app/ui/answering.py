@@ -195,7 +195,7 @@ class Answering(QObject):
         self._chats.end_answer(growing, state, stats)
         if view is not None and not growing.text.strip():
             self._window.transcript.remove(view)
-        self._growing = None
+        self._growing = self._task = None  # whoever hears that it has ended finds it ended
         self._window.composer.show_answering(is_answering=False)
         self._engine.note_answering(is_answering=False)
         self.ended.emit()

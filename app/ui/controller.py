@@ -124,6 +124,7 @@ class Controller(QObject):
             except Exception:
                 logger.exception("%s failed", part.__qualname__)
         self.chats.close()
+        self.window.panel.remove_charts()
         self.window.allow_close()
         self.window.close()
         if not self._closed.done():

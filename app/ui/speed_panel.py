@@ -135,6 +135,12 @@ class SpeedPanel(QWidget):
         self.charts = charts
         self.show_charts(has_data=False)
 
+    def remove_charts(self) -> None:
+        """Let go of the charts. Some of what pyqtgraph makes has no parent, and would outlast the window."""
+        if self.charts is not None:
+            self.charts.deleteLater()
+            self.charts = None
+
     def show_charts(self, *, has_data: bool) -> None:
         """Show the charts once there is something in them."""
         if self.charts is not None:

@@ -158,27 +158,29 @@ class ThemeSwitch(QObject):
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self._app = app
-        self._choice: Theme = "system"
+        self._choice: Theme | None = None
         app.styleHints().colorSchemeChanged.connect(self.on_system_changed)
 
     def choose(self, choice: Theme) -> None:
         """Switch to light, dark, or whatever the system has."""
-        if choice != self._choice:
-            from PySide6.QtCore import Qt  # a tenth of the time to the first paint, so not unless it must be
+        first, self._choice = self._choice is None, choice
+        if first and choice == "system":
+            self._apply(is_dark=colours().is_dark)  # Qt's own palette is that of the system
+            return
+        from PySide6.QtCore import Qt  # a tenth of the time to the first paint, so not unless it must be
 
-            schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark, "system": Qt.ColorScheme.Unknown}
-            self._app.styleHints().setColorScheme(schemes[choice])  # the window's frame follows
-        self._choice = choice
-        self._apply()
+        schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark, "system": Qt.ColorScheme.Unknown}
+        self._app.styleHints().setColorScheme(schemes[choice])  # the window's frame follows
+        self._apply(
+            is_dark=self._app.styleHints().colorScheme().name == "Dark" if choice == "system" else choice == "dark"
+        )
 
     def on_system_changed(self) -> None:
-        """Follow the system."""
-        self._apply()
-
-    def _apply(self) -> None:
-        is_dark = self._choice == "dark"
+        """Follow the system, if that is what was chosen."""
         if self._choice == "system":
-            is_dark = self._app.styleHints().colorScheme().name == "Dark"
+            self._apply(is_dark=self._app.styleHints().colorScheme().name == "Dark")
+
+    def _apply(self, *, is_dark: bool) -> None:
         before = colours()
         self._app.setPalette(make_palette(DARK if is_dark else LIGHT))
         if colours() is not before:

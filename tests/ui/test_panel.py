@@ -73,6 +73,7 @@ def test_the_panel_shows_the_figures_of_the_session(program):
         assert panel.baseline_words.startswith("Baseline 50.0 tok/s")
         assert "this session, speculation off" in panel.baseline_words
         assert panel._export.isEnabled()
+        assert panel._record.isEnabled()
 
     program.run(story)
 
@@ -119,6 +120,7 @@ def test_the_panel_speaks_of_now_while_an_answer_runs(program):
         program.send("go")
         await program.until(lambda: program.window.panel._when.text() == "now")
         assert float(program.window.panel._number.text()) > 10
+        assert not program.window.panel._record.isEnabled()
         await program.until(lambda: not program.controller.answering.is_busy)
         assert program.window.panel._when.text() == "last answer"
 
