@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -141,11 +146,37 @@ async def run(window: MainWindow, theme: ThemeSwitch) -> None:
     loop.set_exception_handler(lambda _loop, context: report(window, context))
     garbage.start()
     try:
-        controller.start()
-        await controller.closed()
+        with _signals_close(window), _faults_are_told(window):
+            controller.start()
+            await controller.closed()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         garbage.stop()
+
+
+@contextmanager
+def _signals_close(window: MainWindow) -> Iterator[None]:
+    """Close the window in good order on Ctrl-C and on SIGTERM; Python hears them when a timer of ours next fires."""
+    before = [(number, signal.signal(number, lambda *_: window.close())) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _faults_are_told(window: MainWindow) -> Iterator[None]:
+    """Log and tell what a slot raised; a window program has no terminal to print it on."""
+
+    def tell(kind: type[BaseException], fault: BaseException, _trace: TracebackType | None) -> None:
+        report(window, {"message": f"unhandled {kind.__name__} in a slot", "exception": fault})
+
+    before, sys.excepthook = sys.excepthook, tell
+    try:
+        yield
+    finally:
+        sys.excepthook = before
 
 
 def report(window: MainWindow, context: dict[str, object]) -> None:

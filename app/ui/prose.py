@@ -90,7 +90,7 @@ class ProseView(QTextBrowser):
         """Show what is still growing: typed on at once, rendered if the last rendering is old enough."""
         if markdown == self._tail and not self._is_raw:
             return
-        is_due = (monotonic() - self._rendered_at) * 1000 >= RENDER_EVERY_MS
+        is_due = (monotonic() - self._rendered_at) * 1000 >= RENDER_EVERY_MS and not self._is_tail_selected()
         if not is_due and markdown.startswith(self._tail) and self._tail:
             if typed := markdown[len(self._tail) :]:
                 cursor = QTextCursor(self.document())
@@ -111,6 +111,11 @@ class ProseView(QTextBrowser):
         self._finished, self._tail, self._is_raw = [text], "", False
         self.setPlainText(text)
         self._fit()
+
+    def _is_tail_selected(self) -> bool:
+        """Whether the person is selecting in the tail, which rendering would undo under their hands."""
+        cursor = self.textCursor()
+        return bool(self._tail and cursor.hasSelection() and cursor.selectionEnd() > self._tail_start)
 
     def _render_tail(self, markdown: str) -> None:
         end = QTextCursor(self.document())

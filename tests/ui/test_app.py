@@ -1,6 +1,7 @@
 """The program as a process: the first paint, one instance, the end, a kill."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -147,3 +148,41 @@ def test_closing_ends_everything_at_any_moment(home, after_ms):
     assert process.returncode == 0, err
     assert "Traceback" not in err
     assert not [p for p in psutil.process_iter() if p.ppid() == process.pid]
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_closes_in_good_order(home, number):
+    with spawn(home) as process:
+        engine = wait_for(lambda: engines_of(process.pid))[0]
+        time.sleep(1.0)
+        process.send_signal(number)
+        _out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert err == ""
+    assert not engine.is_running()
+    assert (home / "config" / "window.ini").exists()
+
+
+FAULTY = """
+import sys
+from PySide6.QtCore import QTimer
+from app.ui import app
+from app.ui.main_window import MainWindow
+built = MainWindow.build
+def build(self):
+    built(self)
+    self.sidebar.new_requested.connect(lambda: 1 / 0)
+    QTimer.singleShot(1000, self.sidebar.new_requested.emit)
+    QTimer.singleShot(1500, lambda: print(self.notice.words, flush=True))
+    QTimer.singleShot(1600, self.close)
+MainWindow.build = build
+sys.exit(app.main())
+"""
+
+
+def test_a_fault_in_a_slot_is_told_and_the_window_lives(home):
+    with spawn(home, FAULTY) as process:
+        out, _err = process.communicate(timeout=40)
+    assert process.returncode == 0
+    assert out == "Something unexpected went wrong (ZeroDivisionError). The details are in the log.\n"

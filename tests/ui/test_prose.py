@@ -157,3 +157,35 @@ def test_new_colours_render_everything_again(prose, theme):
     assert structure(prose.document()) == before
     prose.append("and a tail.\n")
     assert prose.toPlainText().endswith("and a tail.")
+
+
+def select(view, start, end):
+    cursor = view.textCursor()
+    cursor.setPosition(start)
+    cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+
+
+def test_a_selection_survives_what_streams_after_it(prose, qtbot):
+    prose.append("First paragraph.\n\n")
+    prose.show_tail("The tail")
+    select(prose, 0, 5)
+    for n in range(5):
+        qtbot.wait(RENDER_EVERY_MS // 2)
+        prose.show_tail("The tail" + " grows" * n)
+    assert prose.textCursor().selectedText() == "First"
+
+
+def test_a_selection_in_the_tail_is_not_taken_away(prose, qtbot):
+    prose.append("First paragraph.\n\n")
+    prose.show_tail("The *tail* of it")
+    start = prose.toPlainText().index("The")
+    select(prose, start, start + 8)
+    for n in range(5):
+        qtbot.wait(RENDER_EVERY_MS // 2)
+        prose.show_tail("The *tail* of it" + " grows" * n)
+    assert prose.textCursor().selectedText() == "The tail"
+    select(prose, 0, 0)
+    qtbot.wait(RENDER_EVERY_MS)
+    prose.show_tail("The *tail* of it, **rendered**")
+    assert prose.toPlainText().endswith("of it, rendered")
