@@ -73,6 +73,7 @@ class Sampler:
         """
         check(sampling)
         self._sampling = s = sampling
+        self._n_vocab = n_vocab
         self._has_penalties = s.penalty_last_n > 0 and (
             s.repeat_penalty != 1.0 or s.frequency_penalty != 0.0 or s.presence_penalty != 0.0
         )
@@ -94,8 +95,11 @@ class Sampler:
             self.accept(token)
 
     def choose(self, row: Row, position: int) -> int:
-        """Return the token at ``position`` given its logits, shape ``(n_vocab,)``."""
-        s = self._sampling
+        """Return the token at ``position`` given its logits, shape ``(n_vocab,)``.
+
+        A draft model's row may be some tokens shorter, or longer: what the target has no token for is left out.
+        """
+        s, row = self._sampling, row[: self._n_vocab]
         if s.temperature == 0 and not self._has_penalties:
             return int(row.argmax())
         ids, logits = self._chain.apply(*self._candidates(row))
@@ -113,7 +117,7 @@ class Sampler:
             ids = np.arange(len(row), dtype=np.int32)
         elif self._has_penalties:
             # A penalty can push a token out of the k best or lift one into them.
-            touched = np.fromiter(set(self._window), dtype=np.int32)
+            touched = np.fromiter((token for token in set(self._window) if token < len(row)), dtype=np.int32)
             ids = np.union1d(top_superset(row, k + len(touched)), touched).astype(np.int32)
         else:
             ids = top_superset(row, k)
@@ -128,7 +132,7 @@ class Sampler:
     def clone(self) -> Self:
         """Return a copy with its own history, for a drafter that looks ahead."""
         copy = object.__new__(type(self))
-        copy._sampling, copy._has_penalties = self._sampling, self._has_penalties
+        copy._sampling, copy._n_vocab, copy._has_penalties = self._sampling, self._n_vocab, self._has_penalties
         copy._window = self._window.copy()
         copy._chain = self._chain.clone()
         return copy

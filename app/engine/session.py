@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 from app.engine.cancel import CancelFlag
 from app.engine.devices import check_runtime
+from app.engine.draft_length import LengthPolicy
+from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
 from app.engine.llama import DecodeCancelledError
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
@@ -23,7 +25,7 @@ from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, Outcome, speculate
 from app.engine.template import Renderer
 from app.engine.text import TextStream
-from app.errors import EngineError, ModelFileError, PromptTooLongError, UsageError
+from app.errors import DecodeError, EngineError, ModelFileError, PromptTooLongError, UsageError
 from app.protocol import (
     ChatMessage,
     Chunk,
@@ -188,6 +190,10 @@ def _draft_key(path: str) -> tuple[object, ...]:
         return (path,)
 
 
+def _drafter_failed(fault: str) -> NoticeInfo:
+    return NoticeInfo("drafter_failed", f"Drafting stopped: {fault}")
+
+
 @dataclass(slots=True)
 class _Answer:
     """One generation under way."""
@@ -216,11 +222,9 @@ class _Answer:
         try:
             yield from self._prefill()
             started_s = time.perf_counter()
-            for drafter in engaged.drafters:
-                if engaged.length.prepares(drafter.name):
-                    drafter.begin(self.tokens)
+            drafters = self._begin(engaged, after)
             self.draft_prefill_s = time.perf_counter() - started_s
-            yield from self._decode(engaged, cancel, after)
+            yield from self._decode(drafters, engaged.length, cancel, after)
         except DecodeCancelledError:
             self.stop_reason = "cancelled"
         yield Done(
@@ -255,23 +259,42 @@ class _Answer:
             self.prefill_s += time.perf_counter() - started_s
             yield Prefill(self.command.id, context.n_past - n_start, n - n_start)
 
-    def _decode(self, engaged: Engaged, cancel: CancelFlag, notices: list[NoticeInfo]) -> Iterator[Chunk]:
+    def _begin(self, engaged: Engaged, notices: list[NoticeInfo]) -> tuple[Drafter, ...]:
+        """Let the drafters catch up with the prompt; one that fails is left out, with a notice."""
+        able = []
+        for drafter in engaged.drafters:
+            try:
+                if engaged.length.prepares(drafter.name):
+                    drafter.begin(self.tokens)
+            except DecodeCancelledError:
+                raise
+            except DecodeError as fault:
+                notices.append(_drafter_failed(str(fault)))
+            else:
+                able.append(drafter)
+        return tuple(able)
+
+    def _decode(
+        self, drafters: tuple[Drafter, ...], length: LengthPolicy, cancel: CancelFlag, notices: list[NoticeInfo]
+    ) -> Iterator[Chunk]:
         generation = Generation(
             target=self.pair.target.context,
             tokens=self.tokens,
             chooser=self.sampler,
             is_last=self._take,
             max_tokens=self.command.max_tokens,
-            drafters=engaged.drafters,
-            length=engaged.length,
+            drafters=drafters,
+            length=length,
             origin_s=self.received_s,
         )
-        for outcome in speculate(generation):
-            yield self._chunk(outcome)
-            if cancel():
-                raise DecodeCancelledError("The answer was cancelled.")
-        if generation.drafter_fault:
-            notices.append(NoticeInfo("drafter_failed", f"Drafting stopped: {generation.drafter_fault}"))
+        try:
+            for outcome in speculate(generation):
+                yield self._chunk(outcome)
+                if cancel():
+                    raise DecodeCancelledError("The answer was cancelled.")
+        finally:
+            if generation.drafter_fault:
+                notices.append(_drafter_failed(generation.drafter_fault))
         if self.stop_reason == "length" and self.pair.target.context.n_past >= self.pair.target.context.n_ctx:
             notices.append(
                 NoticeInfo("context_full", "The context is full.", "Start a new conversation or choose a longer one.")
