@@ -12,6 +12,7 @@ LLAMA_CPP_COMMIT = "0c1e570"
 """The llama.cpp commit that llama-cpp-python 0.3.36 vendors and that our struct layouts match."""
 
 
+_CAUSE = "error loading model: "
 _WARNING = 3  # ggml_log_level: none 0, debug 1, info 2, warn 3, error 4, continue 5
 
 _log_lines: collections.deque[str] = collections.deque(maxlen=200)
@@ -65,9 +66,8 @@ def extra_buffers_are_safe() -> bool:
 
 
 def last_log(default: str) -> str:
-    """Return the most telling recent native log line."""
+    """Return the most telling recent native log line: the cause, rather than who says after it that it failed."""
     lines = [line.strip() for line in "".join(_log_lines).splitlines() if line.strip()]
-    for line in reversed(lines):
-        if "error" in line.lower() or "failed" in line.lower() or "unknown" in line.lower():
-            return line.split("error loading model: ")[-1]
-    return lines[-1] if lines else default
+    telling = [line for line in lines if any(word in line.lower() for word in ("error", "failed", "unknown"))]
+    causes = [line for line in telling if _CAUSE in line]
+    return (causes or telling or lines or [default])[-1].split(_CAUSE)[-1]
