@@ -26,8 +26,11 @@ from app.engine.threads import default_threads
 from app.errors import LoadError, ModelFileError, PairError, SlipstreamError, UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, ModelInfo, NoticeInfo, SpecType
 
-N_CTX_MIN = 16
-"""A context shorter than this holds no conversation."""
+N_CTX_MIN = 64
+"""A context shorter than this holds no conversation, and hardly the longest draft."""
+
+MAX_THREADS = 512
+"""ggml's own limit (``GGML_MAX_N_THREADS``)."""
 
 MAX_SNAPSHOTS = 8
 """States that a recurrent memory keeps for rewinding: its size times one more than this. Longer drafts seldom
@@ -133,6 +136,10 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         raise UsageError(f"The longest draft is {command.draft_max}.", f"It must be 0 to {MAX_DRAFT_TOKENS}.")
     if command.n_ctx < 0 or command.n_threads < 0:
         raise UsageError("Context length and threads cannot be negative.", "0 means: choose for me.")
+    if command.n_threads > MAX_THREADS:
+        raise UsageError(
+            f"{command.n_threads} threads are too many.", f"At most {MAX_THREADS}; 0 means: choose for me."
+        )
     n_threads = command.n_threads or default_threads()
     with_mtp = has_embedded_heads(read_header(Path(command.target)))
     model = yield from _load_model(command.id, command.target, "target", cancel, with_mtp=with_mtp)

@@ -14,15 +14,19 @@ from collections.abc import Iterable
 from typing import Self
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from app.engine.llama import Row, SamplerChain
 from app.engine.noise import gumbel
-from app.errors import UsageError
+from app.errors import DecodeError, UsageError
 from app.protocol import Sampling
 
 _BLOCK = 64
 """Logits are searched in blocks of this many: the k-th best block maximum bounds the k-th best logit."""
+
+COLDEST = 1e-6
+"""A temperature up to this is 0: logits differ by more or not at all, and divided by less they overflow."""
 
 N_CONFIDENCE = 10
 """A draft token's probability is taken among this many of the most likely (as llama.cpp's drafters do)."""
@@ -72,7 +76,7 @@ class Sampler:
             UsageError: a setting is out of its range.
         """
         check(sampling)
-        self._sampling = s = sampling
+        self._sampling = s = sampling if sampling.temperature > COLDEST else structs.replace(sampling, temperature=0.0)
         self._n_vocab = n_vocab
         self._has_penalties = s.penalty_last_n > 0 and (
             s.repeat_penalty != 1.0 or s.frequency_penalty != 0.0 or s.presence_penalty != 0.0
@@ -98,10 +102,19 @@ class Sampler:
         """Return the token at ``position`` given its logits, shape ``(n_vocab,)``.
 
         A draft model's row may be some tokens shorter, or longer: what the target has no token for is left out.
+
+        Raises:
+            DecodeError: the row holds no numbers; llama.cpp's samplers would end the process.
         """
         s, row = self._sampling, row[: self._n_vocab]
+        likeliest = int(row.argmax())  # the first NaN, if there is one
+        if not np.isfinite(row[likeliest]):
+            raise DecodeError(
+                f"The model computed a logit that is not a number ({row[likeliest]}) at position {position}.",
+                "Its file is damaged or was badly quantised: get it again, or another quantisation of it.",
+            )
         if s.temperature == 0 and not self._has_penalties:
-            return int(row.argmax())
+            return likeliest
         ids, logits = self._chain.apply(*self._candidates(row))
         scores = logits.astype(np.float64)
         if s.temperature > 0:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.engine.sampler import Sampler, confidence, top_superset
-from app.errors import UsageError
+from app.errors import DecodeError, UsageError
 from app.protocol import Sampling
 
 N_VOCAB = 5000
@@ -92,6 +92,22 @@ def test_greedy_is_argmax_and_ties_go_to_the_lowest_id():
     row[[40, 7, 4000]] = 5.0
     assert Sampler(Sampling(1, temperature=0.0), N_VOCAB).choose(row, 0) == 7
     assert Sampler(Sampling(1, temperature=0.0, repeat_penalty=2.0), N_VOCAB, [7]).choose(row, 0) == 40
+
+
+@pytest.mark.parametrize("temperature", [1e-6, 1e-9, 1e-39, 1e-45])
+def test_a_temperature_near_0_is_0(temperature):
+    for row in (_row(1), -np.abs(_row(2)) - 1):
+        assert Sampler(Sampling(1, temperature=temperature), N_VOCAB).choose(row, 0) == row.argmax()
+
+
+@pytest.mark.parametrize("how", [{"temperature": 0.0}, {"temperature": 0.0, "repeat_penalty": 1.1}, {"top_k": 0}, {}])
+@pytest.mark.parametrize("n_bad", [1, N_VOCAB])
+def test_a_model_that_computes_no_numbers_is_an_error_in_words(how, n_bad):
+    row = _row(1)
+    row[N_VOCAB - n_bad :] = np.nan
+    with pytest.raises(DecodeError, match="not a number") as caught:
+        Sampler(Sampling(**{"seed": 1} | how), N_VOCAB, [1, 2]).choose(row, 0)
+    assert caught.value.hint
 
 
 def test_a_clone_has_its_own_history():

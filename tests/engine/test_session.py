@@ -145,6 +145,26 @@ def test_the_context_s_end_is_length_with_a_notice(session, tiny_pair):
         answer(session, "the cat of the hot day " * 40)
 
 
+@pytest.mark.parametrize(("n_ctx", "n_ctx_train"), [(40, 8192), (100, 8192), (300, 8192), (4096, 20), (4096, 300)])
+def test_a_context_of_any_length_is_filled_to_its_end(session, tmp_path, n_ctx, n_ctx_train):
+    # llama.cpp rounds a context up to 256 positions, but takes no batch longer than what was asked for.
+    pair = tiny.llama_pair(tmp_path, n_ctx=n_ctx_train)
+    n = load(session, pair.target, pair.draft, n_ctx=n_ctx).n_ctx
+    assert n == max(64, min(n_ctx, n_ctx_train))
+    prompt = "a" * (n - 10)
+    plain = answer(session, prompt, max_tokens=1000)
+    assert plain.started.prompt_tokens + len(plain.token_ids) == n + 1  # the last token is never evaluated
+    for types in (("ngram",), ("draft-simple",)):
+        assert answer(session, prompt, GREEDY, types, 31, max_tokens=1000).token_ids == plain.token_ids
+
+
+@pytest.mark.parametrize("n_ctx_train", [0, 1 << 31, (1 << 32) - 1])
+def test_a_file_that_lies_about_its_context_does_not_end_the_engine(session, tmp_path, n_ctx_train):
+    loaded = load(session, tiny.llama(tmp_path / "liar.gguf", n_ctx=n_ctx_train), n_ctx=512)
+    assert loaded.n_ctx == 512
+    assert answer(session, PROMPTS[0]).token_ids
+
+
 def test_speculation_comes_and_goes_without_a_reload_of_the_target(session, tiny_pair):
     loaded = load(session, tiny_pair.target)
     assert loaded.not_engageable["draft-simple"] == "No draft model is chosen."
@@ -186,6 +206,7 @@ def test_not_engaged_is_always_said(pair):
         ({"speculation": {"p_min": 1.5}}, "cutoff"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"sampling": Sampling(1, temperature=-1.0)}, "temperature"),
+        ({"sampling": Sampling(1, temperature=float("inf"))}, "temperature"),
     ],
 )
 def test_numbers_without_meaning_are_refused_and_the_session_lives(pair, how, words):
@@ -209,6 +230,10 @@ def test_bad_files_are_clear_errors_and_the_session_lives(session, tiny_pair, tm
         assert caught.value.hint
         with pytest.raises(EngineError, match="No model is loaded"):
             answer(session, PROMPTS[0])
+    with pytest.raises(ModelFileError, match="unknown model architecture: 'zeppelin'"):
+        load(session, bad[-1])
+    with pytest.raises(UsageError, match="100000 threads are too many"):
+        load(session, tiny_pair.target, n_threads=100_000)
     load(session, tiny_pair.target)
     assert answer(session, PROMPTS[0]).token_ids
 

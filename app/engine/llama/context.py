@@ -104,7 +104,8 @@ class Context:
                 "Choose a shorter context length or a smaller model.",
             )
         self._memory: Any = lc.llama_get_memory(self._context)
-        self.n_ctx: int = lc.llama_n_ctx(self._context)
+        # llama.cpp rounds up to 256 positions, but aborts on a batch longer than what was asked for.
+        self.n_ctx: int = min(shape.n_ctx, lc.llama_n_ctx(self._context))
         self.n_vocab = model.n_vocab
         self.n_embd = model.n_embd
         self.n_batch = shape.n_batch

@@ -62,7 +62,7 @@ class Model:
     def _read_facts(self, with_mtp: bool) -> None:
         self._vocab: Any = lc.llama_model_get_vocab(self._model)
         self.n_vocab: int = lc.llama_vocab_n_tokens(self._vocab)
-        self.n_ctx_train: int = lc.llama_model_n_ctx_train(self._model)
+        self.n_ctx_train: int = max(0, lc.llama_model_n_ctx_train(self._model))  # a lie of 2**31 comes out negative
         self.n_embd: int = lc.llama_model_n_embd(self._model)
         self.n_embd_in: int = lc.llama_model_n_embd_inp(self._model)
         self.n_heads_mtp: int = lc.llama_model_n_layer_nextn(self._model) if with_mtp else 0
