@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from dataclasses import dataclass
 from typing import Annotated
@@ -78,7 +79,7 @@ def infer(chosen: InferOptions) -> None:
     """Answer a prompt, or hold a conversation, and say what it cost."""
     options.check_compute(chosen.compute)
     speculation = chosen.speculation()
-    prompt = chosen.prompt
+    prompt = None if chosen.prompt is None else _text(chosen.prompt)
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
     if prompt is not None and not prompt.strip():
@@ -87,6 +88,11 @@ def infer(chosen: InferOptions) -> None:
         raise UsageError("--json answers one prompt.", "Give it with -p, or on standard input.")
     work = _converse(chosen, speculation) if prompt is None else _answer_once(chosen, speculation, prompt)
     asyncio.run(work)
+
+
+def _text(argument: str) -> str:
+    """Return a command line argument without the marks that stand for bytes which are no text."""
+    return os.fsencode(argument).decode("utf-8", "replace")
 
 
 async def _answer_once(chosen: InferOptions, speculation: Speculation, prompt: str) -> None:

@@ -59,7 +59,8 @@ DraftPMin = Annotated[
     ),
 ]
 Temperature = Annotated[
-    float, typer.Option("--temperature", metavar="T", min=0.0, help="0 takes the most likely token each time.")
+    float,
+    typer.Option("--temperature", metavar="T", min=0.0, max=100.0, help="0 takes the most likely token each time."),
 ]
 TopK = Annotated[int, typer.Option("--top-k", metavar="K", min=0, help="Only the K most likely tokens; 0 is off.")]
 TopP = Annotated[

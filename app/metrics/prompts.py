@@ -49,7 +49,7 @@ def load_prompts(source: str) -> tuple[Prompt, ...]:
         known = ", ".join((MIXED, *SETS))
         raise UsageError(f"Cannot read the prompts {source}: {reason}.", f"Name a file or a set: {known}.") from fault
     prompts: dict[str, Prompt] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):  # splitlines breaks inside of strings, at U+2028
         if not line.strip():
             continue
         prompt = _prompt(line, f"{path.name} line {number}")

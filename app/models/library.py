@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -122,6 +123,7 @@ class Library:
         return self._entry(path, STARTER, "starter")
 
     def _entry(self, path: Path, name: str, source: Source) -> LibraryEntry:
+        _check_is_text(path)
         header = self.header(path)
         _check_is_a_model(header)
         parts = _parts(path, header)
@@ -174,6 +176,15 @@ def _starter_path() -> Path | None:
     except metadata.PackageNotFoundError:
         return None
     return next(iter(sorted(folder.glob("*.gguf"))), None)
+
+
+def _check_is_text(path: Path) -> None:
+    """Refuse a path of bytes that are no text: it could not be shown, kept in the settings or told to the engine."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as fault:
+        shown = os.fsencode(path).decode("utf-8", "replace")
+        raise ModelFileError(f"The name {shown} is not valid UTF-8.", "Rename the file or its folder.") from fault
 
 
 def _check_is_a_model(header: GgufHeader) -> None:

@@ -38,6 +38,22 @@ def lines_of(output: str) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in output.splitlines() if ": " in line)
 
 
+@pytest.mark.linux
+def test_bytes_that_are_no_text_do_not_stop_an_answer():
+    done = run("infer", "starter", "-p", os.fsdecode(b"Say \xff hello."), "--max-tokens", 3, "--json")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["prompt"] == "Say \ufffd hello."
+
+
+@pytest.mark.parametrize("temperature", ["inf", "100.5", "nan"])
+def test_a_temperature_without_meaning_is_wrong_usage(temperature):
+    done = run("infer", "starter", "-p", "Hi", "--temperature", temperature)
+
+    assert done.returncode == 2
+    assert "--temperature" in done.stderr
+
+
 def test_starter_answers_in_text_and_says_what_it_cost():
     done = run("infer", "starter", "-p", "Say hello.", "--max-tokens", 12, "--temperature", 0, "--spec-type", "ngram")
 

@@ -33,6 +33,17 @@ def test_file_of_prompts_and_messages(tmp_path):
     assert second.messages == (ChatMessage("system", "Be brief."), ChatMessage("user", "Hi"))
 
 
+def test_only_the_end_of_a_line_ends_it(tmp_path):
+    # JSON may hold these as they are; str.splitlines breaks at them
+    path = tmp_path / "mine.jsonl"
+    odd = "a\u2028b\u2029c\u0085d"
+    path.write_bytes(f'{{"name": "a", "prompt": "{odd}"}}\r\n{{"name": "b", "prompt": "x"}}\r\n'.encode())
+    first, second = load_prompts(str(path))
+
+    assert first.messages[-1].content == odd
+    assert second.name == "b"
+
+
 GOOD = '{"name": "a", "prompt": "Hello"}\n'
 
 
@@ -50,6 +61,7 @@ GOOD = '{"name": "a", "prompt": "Hello"}\n'
         ('{"name": "b", "messages": [{"role": "assistant", "content": "x"}]}', "line 2.*user says"),
         ('{"name": "b", "messages": [{"role": "pirate", "content": "x"}]}', "line 2.*pirate"),
         ('{"name": "a", "prompt": "x"}', "line 2.*'a' is taken"),
+        ('{"name": "b", "prompt": "\\ud800"}', "line 2"),
     ],
 )
 def test_faulty_line_is_named(tmp_path, line, words):

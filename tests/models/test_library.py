@@ -206,6 +206,17 @@ def test_no_permission_gets_a_clear_error(tmp_path):
     assert "permissions" in caught.value.hint
 
 
+@pytest.mark.linux
+def test_a_name_that_is_no_text_is_refused_and_not_listed(folder):
+    path = write(folder / os.fsdecode(b"odd\xff.gguf"), small())
+    library = Library([folder])
+    assert names(library) == ["starter"]
+    with pytest.raises(ModelFileError, match="not valid UTF-8") as caught:
+        library.resolve(str(path))
+    assert caught.value.message.isprintable()
+    assert "Rename" in caught.value.hint
+
+
 @pytest.mark.parametrize("name", ["x" * 5000, "x" * 5000 + ".gguf", "~nobody-of-that-name/m.gguf", "a\0b", "", "."])
 def test_words_that_are_no_path_are_refused_in_words(name):
     with pytest.raises(ModelError) as caught:
