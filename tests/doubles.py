@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import re
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -131,10 +131,11 @@ class ScriptedEngine:
         self.commands.append(command)
         over = False
         try:
-            async for event in self._carry_out(command):
-                self._check()
-                over = isinstance(event, Loaded | Unloaded | Done | Tokenised | Rendered)
-                yield event
+            async with aclosing(self._carry_out(command)) as events:
+                async for event in events:
+                    self._check()
+                    over = isinstance(event, Loaded | Unloaded | Done | Tokenised | Rendered)
+                    yield event
         finally:
             if not over:
                 self.cancel(command.id)
@@ -176,14 +177,17 @@ class ScriptedEngine:
             await asyncio.wait_for(self._stirred.wait(), seconds)
         self._check()
 
-    async def _carry_out(self, command: Command) -> AsyncGenerator[Event, None]:
+    def _carry_out(self, command: Command) -> AsyncGenerator[Event, None]:
         match command:
             case Load():
-                async for event in self._load(command):
-                    yield event
+                return self._load(command)
             case Generate():
-                async for event in self._generate(command):
-                    yield event
+                return self._generate(command)
+            case _:
+                return self._answer_at_once(command)
+
+    async def _answer_at_once(self, command: Command) -> AsyncGenerator[Event, None]:
+        match command:
             case Tokenise():
                 yield Tokenised(command.id, tuple(map(token_id, tokens_of(command.text))))
             case Render():

@@ -15,31 +15,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from app.engine.client import Engine, EngineClient
 from app.engine.death import HINT
-from app.errors import EngineDiedError, EngineError, SlipstreamError
-from app.host.turn import Turn
+from app.errors import EngineDiedError, EngineError, LoadError, SlipstreamError
+from app.host.turn import Job, Turn
 from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
-from app.metrics.recorder import RunRecorder, SessionLog
+from app.metrics.recorder import SessionLog
 from app.models.library import Library
 from app.protocol import Chunk, Done, Hello, Load, Loaded, LoadProgress, Prefill, Started, Tokenise, Tokenised
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Progress = Callable[[LoadProgress], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Running:
-    """The command that the engine is carrying out, and when that is over."""
-
-    command_id: int
-    over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Host:
@@ -60,7 +52,7 @@ class Host:
         self._turns = asyncio.Lock()
         self._engine: Engine | None = None
         self._hello: Hello | None = None
-        self._running: _Running | None = None
+        self._jobs: list[Job] = []
         self._going_back: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -101,12 +93,16 @@ class Host:
         """
         if self._going_back is not None:
             self._going_back.cancel()
+        with self._job() as job:
+            return await self._load_in_turn(job, pair, on_progress)
+
+    async def _load_in_turn(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
         async with self._turns:
             if self._state.loaded is not None and self._state.pair == pair and self._is_alive():
                 return self._state.loaded
             before = self._state.pair
             try:
-                return await self._load(pair, on_progress)
+                return await self._load(job, pair, on_progress)
             except BaseException:
                 if before is not None and before != pair and self._state.loaded is None and self._is_alive():
                     self._going_back = self._spawn(self._go_back(before))
@@ -120,12 +116,14 @@ class Host:
         """
         pair = self._state.pair
         await self._drop_engine()
-        async with self._turns:
-            await self._ensure_engine()
-            return await self._load(pair, None) if pair is not None else None
+        with self._job() as job:
+            async with self._turns:
+                await self._ensure_engine()
+                return await self._load(job, pair, None) if pair is not None else None
 
     async def close(self) -> None:
         """Stop everything and end the engine; as often as you like."""
+        await asyncio.sleep(0)  # a task that is cancelled before its first step would tell nobody
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -145,22 +143,24 @@ class Host:
             SlipstreamError: it could not be answered, or not to its end.
         """
         turn = Turn(request)
+        self._jobs.append(turn.job)
         self._spawn(self._take_turn(turn))
         try:
             async for event in turn.events():
                 yield event
         finally:
             turn.wanted = False
-            running = self._running
-            if running is not None and running.command_id == turn.command_id and self._engine is not None:
-                self._engine.cancel(running.command_id)
+            if turn.job in self._jobs:
+                self._tell_engine_to_cancel(turn.job)
 
     async def cancel(self) -> None:
-        """Stop the load or answer that is running now; return when it has stopped."""
-        if self._running is not None and self._engine is not None:
-            running = self._running
-            self._engine.cancel(running.command_id)
-            await running.over.wait()
+        """Stop the load or answer that is running now, or else comes next; return when it has stopped."""
+        running = [job for job in self._jobs if job.command_id is not None] or self._jobs
+        if running:
+            job = running[0]
+            job.is_cancelled = True
+            self._tell_engine_to_cancel(job)
+            await job.over.wait()
 
     async def tokenise(self, text: str) -> tuple[int, ...]:
         """Return the tokens of a text, also while an answer is running.
@@ -174,6 +174,25 @@ class Host:
                 if isinstance(event, Tokenised):
                     return event.token_ids
         raise EngineError("The engine did not say how many tokens the text has.")
+
+    # --- inside: jobs -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _job(self) -> Iterator[Job]:
+        job = Job()
+        self._jobs.append(job)
+        try:
+            yield job
+        finally:
+            self._end(job)
+
+    def _end(self, job: Job) -> None:
+        self._jobs.remove(job)
+        job.over.set()
+
+    def _tell_engine_to_cancel(self, job: Job) -> None:
+        if job.command_id is not None and self._engine is not None:
+            self._engine.cancel(job.command_id)
 
     # --- inside: engine and models ------------------------------------------------------------------------
 
@@ -211,10 +230,12 @@ class Host:
         if engine is self._engine:
             self._enter("died", fault.message)
 
-    async def _load(self, pair: PairChoice, on_progress: Progress | None) -> Loaded:
+    async def _load(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
         target = self._library.resolve(pair.target)
         draft = self._library.resolve(pair.draft) if pair.draft is not None else None
         engine = await self._ensure_engine()
+        if job.is_cancelled:
+            raise LoadError("The load was cancelled.")
         names = f"{target.name} with {draft.name}" if draft else target.name
         before = self._state.pair
         self._become(HostState("loading", None, pair, f"Loading {names}…"))
@@ -225,6 +246,7 @@ class Host:
             n_ctx=pair.n_ctx,
             n_threads=pair.n_threads,
         )
+        job.command_id = command.id
         try:
             loaded = await self._fetch_loaded(engine, command, on_progress)
         except BaseException as fault:
@@ -232,36 +254,34 @@ class Host:
             phase: HostPhase = "died" if isinstance(fault, EngineDiedError) else "idle"
             self._become(HostState(phase, None, before, detail))
             raise
+        finally:
+            job.command_id = None
         if self._hello is not None:
             self._session.set_loaded(self._hello, loaded)
         self._become(HostState("idle", loaded, pair))
         return loaded
 
     async def _fetch_loaded(self, engine: Engine, command: Load, on_progress: Progress | None) -> Loaded:
-        self._running = running = _Running(command.id)
-        try:
-            async with aclosing(engine.send(command)) as events:
-                async for event in events:
-                    match event:
-                        case LoadProgress() if on_progress is not None:
-                            _tell(on_progress, event)
-                        case Loaded():
-                            return event
-            raise EngineError("The engine did not say whether it loaded the model.")
-        finally:
-            self._running = None
-            running.over.set()
+        async with aclosing(engine.send(command)) as events:
+            async for event in events:
+                match event:
+                    case LoadProgress() if on_progress is not None:
+                        _tell(on_progress, event)
+                    case Loaded():
+                        return event
+        raise EngineError("The engine did not say whether it loaded the model.")
 
     async def _go_back(self, pair: PairChoice) -> None:
         """Load again what was loaded before a load that failed."""
-        async with self._turns:
-            failed = self._state.detail
-            try:
-                await self._load(pair, None)
-            except SlipstreamError as fault:
-                logger.info("%s could not be loaded again: %s", pair.target, fault)
-                return
-            self._enter("idle", failed)
+        with self._job() as job:
+            async with self._turns:
+                failed = self._state.detail
+                try:
+                    await self._load(job, pair, None)
+                except SlipstreamError as fault:
+                    logger.info("%s could not be loaded again: %s", pair.target, fault)
+                    return
+                self._enter("idle", failed)
 
     # --- inside: answers ----------------------------------------------------------------------------------
 
@@ -275,7 +295,9 @@ class Host:
     async def _take_turn(self, turn: Turn) -> None:
         try:
             async with self._turns:
-                if turn.wanted:
+                if turn.job.is_cancelled:
+                    self._cancel_unsent(turn)
+                elif turn.wanted:
                     await self._fetch_answer(turn)
         except SlipstreamError as fault:
             turn.end(fault)
@@ -287,14 +309,22 @@ class Host:
             turn.end(EngineError(f"The answer failed ({type(fault).__name__}: {fault})."))
         else:
             turn.end(None)
+        finally:
+            self._end(turn.job)
+
+    def _cancel_unsent(self, turn: Turn) -> None:
+        """Record an answer that was cancelled before the engine heard of it, and tell its reader."""
+        done = Done(0, "cancelled", "", prefill_s=0.0, draft_prefill_s=0.0)
+        recorder = turn.recorder()
+        recorder.on_event(done)
+        turn.put(done)
+        self._session.add(recorder.finish())
 
     async def _fetch_answer(self, turn: Turn) -> None:
         """Pass the answer's events to its reader, and to the record whatever happens."""
         engine = self._require_loaded()
-        request = turn.request
-        recorder = RunRecorder(label=request.label, speculation=request.speculation, sampling=turn.sampling)
+        recorder = turn.recorder()
         command = turn.command(engine.next_id())
-        self._running = running = _Running(command.id)
         self._enter("answering")
         fault: SlipstreamError | None = None
         try:
@@ -307,8 +337,7 @@ class Host:
             fault = error
             raise
         finally:
-            self._running = None
-            running.over.set()
+            turn.job.command_id = None
             self._session.add(recorder.finish(fault))
             if isinstance(fault, EngineDiedError):
                 self._note_death(engine, fault)

@@ -1,14 +1,28 @@
-"""One request on its way through the host."""
+"""One request on its way through the host, from the call to its end."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
 
 from app.errors import SlipstreamError
 from app.host.values import AnswerEvent, ChatRequest
+from app.metrics.recorder import RunRecorder
 from app.protocol import Generate, Sampling
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A load or an answer that somebody asked for and that is not over.
+
+    ``command_id`` is there while the engine carries it out; before, ``is_cancelled`` keeps it from being sent.
+    """
+
+    command_id: int | None = None
+    is_cancelled: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Turn:
@@ -20,13 +34,13 @@ class Turn:
     def __init__(self, request: ChatRequest) -> None:
         self.sampling = request.sampling or Sampling(seed=secrets.randbits(31))
         self.request = request
-        self.command_id: int | None = None
+        self.job = Job()
         self.wanted = True
         self._items: asyncio.Queue[AnswerEvent | SlipstreamError | None] = asyncio.Queue()
 
     def command(self, command_id: int) -> Generate:
         """Return the command for the engine, and remember its id."""
-        self.command_id = command_id
+        self.job.command_id = command_id
         request = self.request
         return Generate(
             id=command_id,
@@ -37,6 +51,10 @@ class Turn:
             max_tokens=request.max_tokens,
             stop=request.stop,
         )
+
+    def recorder(self) -> RunRecorder:
+        """Return what counts the events of the answer."""
+        return RunRecorder(label=self.request.label, speculation=self.request.speculation, sampling=self.sampling)
 
     def put(self, event: AnswerEvent) -> None:
         """Hand an event to the reader, if there still is one."""

@@ -222,6 +222,55 @@ def test_cancel_with_nothing_running_does_nothing():
     run(bench, bench.host.cancel)
 
 
+def test_cancel_reaches_an_answer_that_is_not_sent_yet():
+    bench = Bench(ScriptedEngine([SLOW, Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        asking = asyncio.create_task(bench.ask())
+        await asyncio.sleep(0)  # asked, and its turn has not come
+        assert not bench.sent(Generate)
+        await bench.host.cancel()
+        assert bench.stops == ["cancelled"]
+        assert [event.stop_reason for event in await asking] == ["cancelled"]
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == POEM  # the engine has heard of the second alone
+    assert bench.stops == ["cancelled", "eos"]
+
+
+def test_cancel_stops_what_runs_and_not_what_waits_behind_it():
+    bench = Bench(ScriptedEngine([SLOW, Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        first = bench.host.answer(ASK)
+        await started(first)
+        second = asyncio.create_task(bench.ask())
+        await asyncio.sleep(0.02)
+        await bench.host.cancel()
+        return await second
+
+    assert text_of(run(bench, body)) == "next"
+    assert bench.stops == ["cancelled", "eos"]
+
+
+def test_cancel_during_the_start_of_the_engine_stops_the_load_behind_it():
+    bench = Bench(ScriptedEngine(load_s=5.0))
+
+    async def body():
+        loading = asyncio.create_task(bench.host.load(STARTER))
+        await asyncio.sleep(0)
+        assert bench.host.state.phase == "starting"
+        await bench.host.cancel()
+        with pytest.raises(LoadError, match="cancelled"):
+            await loading
+        assert bench.host.state.phase == "idle"
+
+    run(bench, body)
+    assert bench.sent(Load) == []
+
+
 def test_closing_the_iterator_cancels_and_is_recorded():
     bench = Bench(ScriptedEngine([SLOW, Answer("next")]))
 
@@ -318,8 +367,9 @@ class Picky(ScriptedEngine):
     async def _load(self, command):
         if command.draft is not None:
             raise LoadError("There is no room for it.", "Choose a smaller one.")
-        async for event in super()._load(command):
-            yield event
+        async with aclosing(super()._load(command)) as events:
+            async for event in events:
+                yield event
 
 
 def test_a_load_that_fails_goes_back_to_what_was_loaded():
@@ -476,8 +526,9 @@ class Deadly(ScriptedEngine):
     async def _load(self, command):
         if command.draft is not None:
             self.die()
-        async for event in super()._load(command):
-            yield event
+        async with aclosing(super()._load(command)) as events:
+            async for event in events:
+                yield event
 
 
 def test_loading_after_a_death_starts_a_new_engine():
@@ -552,6 +603,20 @@ def test_closing_in_mid_answer_records_it_and_tells_the_reader():
     assert bench.stops == ["cancelled"]
     assert bench.host.state.phase == "stopped"
     assert not bench.used[0].alive
+
+
+def test_closing_right_after_a_question_tells_its_reader():
+    bench = Bench(ScriptedEngine([SLOW]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        asking = asyncio.create_task(bench.ask())
+        await asyncio.sleep(0)
+        await bench.host.close()
+        with pytest.raises(EngineDiedError, match="stopped"):
+            await asking
+
+    run(bench, body)
 
 
 def test_closing_in_mid_load_ends_it():
