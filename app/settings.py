@@ -1,6 +1,6 @@
 """What a person has chosen, as one typed value in one file, saved atomically.
 
-A missing key takes its default, so an older file needs no migration. A file that cannot be read is set
+A missing key takes its default, so an older file needs no migration. A file that cannot be understood is set
 aside as ``settings.json.broken`` (nothing is lost) and the defaults are used, with the reason.
 """
 
@@ -49,7 +49,7 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str]:
     """Read the settings; return them and, when the file was unusable, a sentence that says so (else "").
 
     Raises:
-        SettingsError: the file exists but the system does not let us read it.
+        SettingsError: the file exists but the system does not let us read it, or put it aside.
     """
     path = path or settings_path()
     try:
@@ -58,10 +58,25 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str]:
         return Settings(), ""
     except OSError as fault:
         raise SettingsError(f"Cannot read {path}: {fault.strerror}", "Check the permissions of that file.") from fault
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        aside = path.with_name(path.name + ".broken")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        return Settings(), f"The settings file was not readable ({fault}); it was kept as {_set_aside(path, fault)}."
+
+
+def _set_aside(path: Path, fault: Exception) -> str:
+    """Rename a file that is not readable, to a name that none before it has; return the name."""
+    aside = path.with_name(f"{path.name}.broken")
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}.broken-{number}")
+    try:
         path.replace(aside)
-        return Settings(), f"The settings file was not readable ({fault}); it was kept as {aside.name}."
+    except OSError as refusal:
+        raise SettingsError(
+            f"{path} is not readable ({fault}) and cannot be put aside: {refusal.strerror}.",
+            "Check the permissions of its folder.",
+        ) from refusal
+    return aside.name
 
 
 def save_settings(settings: Settings, path: Path | None = None) -> None:

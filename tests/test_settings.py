@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -44,6 +45,41 @@ def test_a_broken_file_is_kept_aside_and_said(content):
     assert "settings.json.broken" in said
     assert settings_path().with_name("settings.json.broken").read_bytes() == content
     assert load_settings() == (Settings(), "")
+
+
+def test_a_second_broken_file_does_not_replace_the_first():
+    for content in (b"{first", b"{second", b"{third"):
+        settings_path().write_bytes(content)
+        loaded, said = load_settings()
+        assert loaded == Settings()
+        assert said
+    kept = sorted(path.read_bytes() for path in settings_path().parent.glob("settings.json.broken*"))
+    assert kept == [b"{first", b"{second", b"{third"]
+
+
+def test_a_file_nested_without_end_is_broken_like_any_other():
+    settings_path().write_bytes(b'{"unknown":' + b"[" * 200_000)
+    assert load_settings()[0] == Settings()
+
+
+@pytest.mark.linux
+def test_a_broken_file_that_cannot_be_put_aside_is_said_and_kept(tmp_path, monkeypatch):
+    folder = tmp_path / "config"
+    folder.mkdir()
+    monkeypatch.chdir(folder)  # the folders above belong to the superuser alone
+    path = Path("settings.json")
+    path.write_bytes(b"{")
+    folder.chmod(0o555)
+    was = os.geteuid()
+    try:
+        if was == 0:
+            os.seteuid(65534)
+        with pytest.raises(SettingsError, match="not readable"):
+            load_settings(path)
+    finally:
+        os.seteuid(was)
+        folder.chmod(0o755)
+    assert path.read_bytes() == b"{"
 
 
 def test_a_failed_save_changes_nothing_and_leaves_nothing(tmp_path):
