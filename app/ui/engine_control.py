@@ -37,6 +37,7 @@ class EngineControl(QObject):
         self._options: list[ModelOption] = []
         self._task: asyncio.Task[None] | None = None
         self._progress = ""
+        self._is_empty = True
         self._engagement: Engagement | None = None
         self._is_answering = False
         self._unsubscribe = host.subscribe(self.on_state)
@@ -200,6 +201,9 @@ class EngineControl(QObject):
     def on_state(self, state: HostState) -> None:
         """Say what the host is doing."""
         self.refresh()
+        if (state.loaded is None) != self._is_empty:
+            self._is_empty = state.loaded is None
+            self.loaded_changed.emit()
         if state.phase == "died" and not self.is_loading and not self._is_answering:
             self.say_died(EngineDiedError(state.detail))
 
