@@ -49,6 +49,7 @@ class Chats:
         self._current: Conversation | None = None
         self._unsaved_draft = ""
         self._growing: GrowingAnswer | None = None
+        self._unwritten: list[tuple[int, Message]] = []  # ended answers that the database refused, with their place
         sidebar = window.sidebar
         sidebar.conversation_chosen.connect(self.open)
         sidebar.new_requested.connect(self.new)
@@ -128,7 +129,9 @@ class Chats:
         self._window.composer.flush_draft()
         with _Told(self._window.notice, "This conversation is not saved yet."):
             self._write_pending()
-        if self._pending():
+            if self._growing is not None:
+                self._make_row(self._growing)
+        if self._pending() or self._unwritten:
             return False
         if self._growing is not None:
             self._growing.detach()
@@ -228,18 +231,32 @@ class Chats:
 
     def begin_answer(self) -> GrowingAnswer:
         """Show an empty answer, and make its row."""
-        can_save = self._current is not None and not self._pending()
-        growing = self._growing = GrowingAnswer(self._current.id if self._current and can_save else None)
+        growing = self._growing = GrowingAnswer(None)
         growing.attach(self._window.transcript.begin_answer())
-        if growing.conversation_id is not None:
+        if not self._pending():  # else it was refused a moment ago
             with _Told(self._window.notice, "The answer is not saved yet."):
-                growing.message = self._store.append(growing.conversation_id, "assistant", "", "streaming")
+                self._make_row(growing)
         return growing
+
+    def _make_row(self, growing: GrowingAnswer) -> None:
+        """Make the row of an answer, unless it has one, behind all that was said before it.
+
+        Raises:
+            StoreError: the database refuses.
+        """
+        if growing.view is not None and growing.message is None:  # it belongs to the open conversation
+            self._write_pending()
+            growing.conversation_id = self._current.id if self._current is not None else None
+        if growing.message is None and growing.conversation_id is not None:
+            growing.message = self._store.append(growing.conversation_id, "assistant", "", "streaming")
 
     def save_growing(self, growing: GrowingAnswer) -> None:
         """Write down what an answer has said so far, if that has changed."""
-        if growing.message is not None and not growing.is_saved:
-            with _Told(self._window.notice, "The answer is not saved yet."):
+        if growing.is_saved:
+            return
+        with _Told(self._window.notice, "The answer is not saved yet."):
+            self._make_row(growing)
+            if growing.message is not None:
                 self._store.update(growing.message.id, growing.text, "streaming")
                 growing.is_saved = True
 
@@ -248,19 +265,24 @@ class Chats:
         if growing.view is not None:
             self._window.transcript.end_answer(growing.view)
         self._growing = None
-        text, row = growing.text, growing.message
-        if row is not None:
-            with _Told(self._window.notice, "The answer is not saved."):
-                if text.strip():
-                    self._store.update(row.id, text, state, stats)
-                else:
-                    self._store.remove_message(row.id)
-        if text.strip() and growing.view is not None:
-            row = row or Message(role="assistant", text="", created_at=now())
-            self._extend(structs.replace(row, text=text, state=state, stats=stats))
-            with _Told(self._window.notice, "The answer is not saved."):
-                self._write_pending()
+        row = growing.message or Message(role="assistant", text="", created_at=now())
+        message = structs.replace(row, text=growing.text, state=state, stats=stats)
+        if growing.conversation_id is not None and (message.id or growing.view is None):
+            self._unwritten.append((growing.conversation_id, message))
+        if growing.view is not None and message.text.strip():
+            self._extend(message)
+        with _Told(self._window.notice, "The answer is not saved yet."):
+            self._write_pending()
         self.refresh()
+
+    def _write_ended(self, conversation_id: int, message: Message) -> None:
+        """Write down an answer in its final form, in its row if it has one."""
+        if not message.text.strip():
+            self._store.remove_message(message.id)
+        elif message.id:
+            self._store.update(message.id, message.text, message.state, message.stats)
+        else:
+            self._store.append(conversation_id, message.role, message.text, message.state, message.stats)
 
     def _extend(self, message: Message) -> None:
         """Add a message to the open conversation as it is held in memory."""
@@ -274,6 +296,9 @@ class Chats:
 
     def _write_pending(self) -> None:
         """Write down what is not yet: usually the message just sent; after a full disk, all since then."""
+        while self._unwritten:
+            self._write_ended(*self._unwritten[0])
+            del self._unwritten[0]
         if self._current is None:
             return
         if not self._current.id:

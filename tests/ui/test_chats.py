@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -217,6 +217,77 @@ def test_a_locked_database_is_said_and_caught_up_with(program):
 
     program.run(story)
     assert [m.text for m in stored(program)] == ["first", POEM, "second", POEM, "third", POEM]
+
+
+@contextmanager
+def locked():
+    """Hold the database as another program does."""
+    with closing(sqlite3.connect(store_path(), isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_the_end_of_an_answer_that_a_locked_database_refused_is_written_later(program):
+    program.answers = (Answer(pace_s=0.01),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.said)
+        with locked():
+            await program.until(lambda: not program.controller.answering.is_busy)
+            assert "not saved" in program.window.notice.words
+            program.controller.chats.new()
+            assert program.said == POEM, "what is not saved stays on the screen"
+        program.controller.chats.new()
+        assert program.window.transcript.welcome.isVisible()
+
+    program.run(story)
+    assert [(m.text, m.state) for m in stored(program)] == [("go", "complete"), (POEM, "complete")]
+
+
+def test_the_end_of_an_answer_elsewhere_that_a_locked_database_refused_is_written_later(program):
+    program.answers = (Answer(pace_s=0.01),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.said)
+        chat = program.controller.chats.current.id
+        program.controller.chats.new()
+        with locked():
+            await program.until(lambda: not program.controller.answering.is_busy)
+            program.controller.chats.open(chat)
+            assert program.controller.chats.current is None, "the row holds less than was said"
+        program.controller.chats.open(chat)
+        assert program.said == POEM
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_an_answer_that_began_while_the_database_was_locked_is_saved_as_it_grows(program, leaves):
+    program.answers = (Answer(pace_s=0.05),)
+
+    async def story():
+        chats = program.controller.chats
+        with locked():
+            program.send("go")
+            await program.until(lambda: program.said)
+        if leaves:
+            chats.new()
+        program.controller.answering.on_save_due()
+        with closing(ChatStore()) as other:
+            (chat,) = (head.id for head in other.heads())
+            question, answer = other.load(chat).messages
+        assert (question.text, answer.state) == ("go", "streaming")
+        assert POEM.startswith(answer.text)
+        assert answer.text
+        await program.until(lambda: not program.controller.answering.is_busy)
+        chats.open(chat)
+        assert [view.text for view in program.window.transcript.views] == ["go", POEM]
+
+    program.run(story)
+    assert [(m.text, m.state) for m in stored(program)] == [("go", "complete"), (POEM, "complete")]
 
 
 def test_a_database_that_cannot_be_opened_leaves_a_working_window(program, home):
