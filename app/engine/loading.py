@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,8 +157,11 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         pair.notices.append(
             NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")
         )
-    yield from _warm_up_or_close(command.id, target, cancel)
-    pair.evidence.costs.base_s = time_rows(target.context, ROW_BUDGET_S)
+
+    def learn() -> None:
+        pair.evidence.costs.base_s = time_rows(target.context, ROW_BUDGET_S)
+
+    yield from _warm_up_or_close(command.id, target, cancel, learn)
     return pair
 
 
@@ -256,13 +259,16 @@ def _load_fitting_draft(
     try:
         check_vocabularies(pair.target.model, model)
         _check_rewinds(model)
-    except PairError:
+    except BaseException:
         model.close()
         raise
     n_ctx = min(pair.target.context.n_ctx, model.n_ctx_train or pair.target.context.n_ctx)
     draft = _with_context(model, path, Shape(n_ctx=n_ctx, n_threads=pair.n_threads, n_rows_max=1))
-    yield from _warm_up_or_close(command.id, draft, cancel)
-    pair.evidence.costs.drafters["draft-simple"] = time_drafting(draft.context)
+
+    def learn() -> None:
+        pair.evidence.costs.drafters["draft-simple"] = time_drafting(draft.context)
+
+    yield from _warm_up_or_close(command.id, draft, cancel, learn)
     return draft
 
 
@@ -298,9 +304,11 @@ def _load_model(
     return loading.result()
 
 
-def _warm_up_or_close(command_id: int, loaded: LoadedModel, cancel: CancelFlag) -> Iterator[LoadProgress]:
+def _warm_up_or_close(
+    command_id: int, loaded: LoadedModel, cancel: CancelFlag, learn: Callable[[], None]
+) -> Iterator[LoadProgress]:
     try:
-        yield from _warm_up(command_id, loaded, cancel)
+        yield from _warm_up(command_id, loaded, cancel, learn)
     except BaseException:
         loaded.close()
         raise
@@ -334,8 +342,10 @@ def time_drafting(context: Context) -> DrafterCost:
     return DrafterCost(token_s=one_s, caught_up_token_s=batch_s / n_batch)
 
 
-def _warm_up(command_id: int, loaded: LoadedModel, cancel: CancelFlag) -> Iterator[LoadProgress]:
-    """Evaluate one token, so that the first answer does not pay for cold memory.
+def _warm_up(
+    command_id: int, loaded: LoadedModel, cancel: CancelFlag, learn: Callable[[], None]
+) -> Iterator[LoadProgress]:
+    """Evaluate one token, so that the first answer does not pay for cold memory, then ``learn`` what passes cost.
 
     Raises:
         LoadError: the load was cancelled.
@@ -344,9 +354,10 @@ def _warm_up(command_id: int, loaded: LoadedModel, cancel: CancelFlag) -> Iterat
     try:
         with loaded.context.cancelled_by(cancel):
             loaded.context.decode([max(0, loaded.model.bos)], 1)
+            loaded.context.rewind(0)
+            learn()
     except DecodeCancelledError as fault:
         raise LoadError("Loading was cancelled.") from fault
-    loaded.context.rewind(0)
     yield LoadProgress(command_id, "warmup", 1.0)
 
 

