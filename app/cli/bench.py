@@ -206,7 +206,12 @@ def _show_progress(measured: Sequence[Measured], total: int) -> None:
 
 def way_text(way: Speculation) -> str:
     """A way to draft in words."""
-    return "plain" if is_off(way) else f"{spec_name(way)} up to {way.draft_tokens}"
+    return "plain" if is_off(way) else kind_text(spec_name(way), way.draft_tokens)
+
+
+def kind_text(spec_type: str, length: DraftTokens) -> str:
+    """A kind of drafting and its length in words."""
+    return f"{spec_type}, length {length}" if isinstance(length, str) else f"{spec_type} up to {length}"
 
 
 def _show(result: Bench) -> None:
@@ -224,7 +229,7 @@ def _show(result: Bench) -> None:
     console = Console(highlight=False, markup=False)
     console.print(table)
     for comparison in result.comparisons:
-        console.print(f"{comparison.spec_type} up to {comparison.draft_tokens}: {comparison.sentence}")
+        console.print(f"{kind_text(comparison.spec_type, comparison.draft_tokens)}: {comparison.sentence}")
     for reason in dict.fromkeys(row.not_engaged for row in result.rows if row.not_engaged):
         console.print(f"not engaged: {reason}")
 

@@ -32,8 +32,10 @@ def _speculation(run: Run) -> list[str]:
         return []
     if not run.engaged:
         return [f"speculation: {run.spec_type} not engaged: {run.not_engaged or 'The answer never started.'}"]
+    rule = isinstance(run.draft_tokens, str)
     lines = [
-        f"speculation: {run.spec_type}, up to {run.draft_tokens} tokens",
+        f"speculation: {run.spec_type}, "
+        + (f"length {run.draft_tokens}" if rule else f"up to {run.draft_tokens} tokens"),
         f"draft accept: {accept_text(run.accepted, run.proposed)}",
     ]
     if run.tokens_per_step is not None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from app.cli.bench import rows
+from app.cli.bench import rows, way_text
 from app.cli.measure import Measured, Trial, identical_to_plain, interleave
 from app.cli.profile import profile_lines
 from app.metrics.prompts import load_prompts
@@ -96,6 +96,13 @@ def test_profile_of_a_speculative_answer_has_the_line_people_know():
 
     assert "draft accept: 14/75 (18.7%)" in lines
     assert "speculation: ngram, up to 4 tokens" in lines
+
+
+def test_profile_names_the_rule_that_chose_the_length():
+    auto = Speculation(types=("ngram",), draft_tokens="auto")
+    assert "speculation: ngram, length auto" in profile_lines(run_of(plain_steps(9, 9.0), speculation=auto))
+    assert way_text(auto) == "ngram, length auto"
+    assert way_text(NGRAM) == "ngram up to 4"
 
 
 def test_profile_says_why_nothing_drafted():
