@@ -44,7 +44,7 @@ class Baseline(Conditions, frozen=True, kw_only=True):
     """A decode speed with its interval, the answers it comes from, and its conditions (the inherited fields).
 
     ``kind`` is ``recorded`` on a named prompt set, or ``live`` from the answers of a session that were given with
-    speculation off.
+    speculation off and no draft model loaded.
     """
 
     id: str
@@ -136,11 +136,15 @@ def record(runs: Iterable[Run], *, prompt_set: str, name: str = "") -> tuple[Bas
 
 
 def live(runs: Sequence[Run], now: Conditions) -> Baseline | None:
-    """Make the live baseline: the session's answers with speculation off under conditions like ``now``."""
+    """Make the live baseline: the session's answers with no drafter loaded or fed under conditions like ``now``."""
     group = [
         run
         for run in runs
-        if is_plain(run) and usable(run) and run.conditions is not None and not differences(run.conditions, now)
+        if is_plain(run)
+        and usable(run)
+        and run.conditions is not None
+        and run.conditions.draft_file is None
+        and not differences(run.conditions, now)
     ]
     return _summarise(group, "live", "", "this session") if group else None
 

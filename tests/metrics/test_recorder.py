@@ -260,6 +260,18 @@ def test_live_baseline_is_of_plain_answers_in_the_same_context_bucket(tmp_path):
     assert (live.kind, live.n_runs, live.decode_tps.median) == ("live", 2, pytest.approx(51.0))
 
 
+def test_live_baseline_leaves_out_answers_with_a_draft_model_loaded(tmp_path):
+    draft = tmp_path / "draft.gguf"
+    draft.write_bytes(b"GGUF draft")
+    log = session(tmp_path, draft)
+    log.add(run_of(plain_steps(40, 30.0)))
+    assert log.live_baseline(log.runs[0]) is None
+    assert log.to_metrics().baseline is None
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
+    log.add(run_of(plain_steps(40, 50.0)))
+    assert log.live_baseline(log.runs[0]).decode_tps.median == pytest.approx(50.0)
+
+
 def test_session_without_a_model_can_be_exported():
     metrics = SessionLog().to_metrics()
 
