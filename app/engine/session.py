@@ -191,7 +191,11 @@ def _draft_key(path: str) -> tuple[object, ...]:
 
 
 def _drafter_failed(fault: str) -> NoticeInfo:
-    return NoticeInfo("drafter_failed", f"Drafting stopped: {fault}")
+    return NoticeInfo(
+        "drafter_failed",
+        f"Drafting stopped, the answer went on at plain speed: {fault}",
+        "If it happens again, choose another drafter.",
+    )
 
 
 @dataclass(slots=True)
