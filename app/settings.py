@@ -15,7 +15,7 @@ import msgspec
 
 from app.errors import SettingsError
 from app.paths import config_dir
-from app.protocol import SpecType
+from app.protocol import DraftTokens, SpecType
 
 Theme = Literal["system", "light", "dark"]
 
@@ -27,7 +27,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     draft: str | None = None
     speculation: bool = True
     spec_types: tuple[SpecType, ...] = ("ngram",)
-    draft_tokens: int = 4
+    draft_tokens: DraftTokens = 4
     n_ctx: int = 4096
     n_threads: int = 0
     temperature: float = 0.8

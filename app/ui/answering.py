@@ -153,6 +153,8 @@ class Answering(QObject):
                 growing.show_status(waiting_words(event, self._started))
             case Chunk():
                 self._take_chunk(event.text, event.step, growing)
+                if event.plan is not None:
+                    self._engine.note_plan(event.plan)
             case Done():
                 growing.add_text(event.text)
                 for notice in event.notices:

@@ -68,8 +68,10 @@ class Choices:
         """How the next answer is drafted."""
         if not self.settings.speculation:
             return Speculation()
-        n_draft = min(max(1, self.settings.draft_tokens), MAX_DRAFT_TOKENS)
-        return Speculation(types=self.settings.spec_types, draft_tokens=n_draft)
+        length = self.settings.draft_tokens
+        if isinstance(length, int):
+            length = min(max(1, length), MAX_DRAFT_TOKENS)
+        return Speculation(types=self.settings.spec_types, draft_tokens=length)
 
     def sampling(self, seed: int) -> Sampling:
         """How tokens are chosen, with this seed."""

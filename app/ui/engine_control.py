@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,9 @@ from PySide6.QtWidgets import QFileDialog
 from app.errors import EngineDiedError, ModelError, SlipstreamError
 from app.host import Host, HostState
 from app.models.library import Library, LibraryEntry
-from app.protocol import Engagement, Loaded, LoadProgress
+from app.protocol import Engagement, Loaded, LoadProgress, Plan
 from app.ui.pair_bar import ModelOption
-from app.ui.wording import bytes_words, device_words, engagement_words, expected_words, load_words
+from app.ui.wording import bytes_words, device_words, engagement_words, expected_words, load_words, plan_words
 
 if TYPE_CHECKING:
     from app.ui.choices import Choices
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 RESTART = "Start the engine again"
+
+
+PLAN_INTERVAL_S = 0.5
 
 
 class EngineControl(QObject):
@@ -39,6 +43,8 @@ class EngineControl(QObject):
         self._progress = ""
         self._is_empty = True
         self._engagement: Engagement | None = None
+        self._plan: Plan | None = None
+        self._plan_said_s = 0.0
         self._is_answering = False
         self._unsubscribe = host.subscribe(self.on_state)
         bar = window.pair_bar
@@ -167,7 +173,15 @@ class EngineControl(QObject):
 
     def note_engagement(self, engagement: Engagement | None) -> None:
         """Take in what the engine says about the answer that is running."""
-        self._engagement = engagement
+        self._engagement, self._plan = engagement, None
+        self.refresh()
+
+    def note_plan(self, plan: Plan) -> None:
+        """Say what the controller does, but not so often that it cannot be read."""
+        now_s = time.monotonic()
+        if self._engagement is None or now_s - self._plan_said_s < PLAN_INTERVAL_S:
+            return
+        self._plan, self._plan_said_s = plan, now_s
         self.refresh()
 
     def note_answering(self, *, is_answering: bool) -> None:
@@ -220,6 +234,8 @@ class EngineControl(QObject):
         words = expected_words(loaded, self._choices.kinds, chosen.draft_tokens, is_on=chosen.speculation)
         if self._engagement is not None and chosen.speculation and self._choices.kinds:
             words = engagement_words(self._engagement)
+            if self._plan is not None:
+                words = plan_words(self._engagement, self._plan)
         bar = self._window.pair_bar
         bar.show_speculation(is_on=chosen.speculation, words=words)
         bar.show_device(device_words(loaded))

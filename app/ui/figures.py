@@ -8,7 +8,7 @@ from app.metrics.values import is_plain
 from app.metrics.verdict import usable
 from app.ui.speed_panel import Fact
 from app.ui.trace import Band
-from app.ui.wording import drafter_name
+from app.ui.wording import drafter_name, length_words
 
 if TYPE_CHECKING:
     from app.metrics.baseline import Baseline
@@ -24,7 +24,7 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
     """Return the figures of an answer with their definitions."""
     drafting = "off" if run.spec_type == "none" else f"not engaged: {run.not_engaged}"
     if run.engaged:
-        drafting = f"{drafter_name(run.spec_type)}, length {run.draft_tokens}"
+        drafting = f"{drafter_name(run.spec_type)}, {length_words(run.draft_tokens)}"
     accepted = "–" if run.acceptance is None else f"{run.accepted:,}/{run.proposed:,} ({run.acceptance:.1%})"
     return (
         Fact("Drafting", drafting, "What drafted for this answer."),

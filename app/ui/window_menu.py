@@ -14,6 +14,7 @@ from app.paths import data_dir, log_dir
 from app.settings import Theme
 
 if TYPE_CHECKING:
+    from app.protocol import DraftTokens
     from app.ui.chats import Chats
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
@@ -100,9 +101,13 @@ class WindowMenu(QObject):
 
     def _add_lengths(self, menu: QMenu) -> None:
         group = QActionGroup(menu)
-        for length in sorted({*DRAFT_LENGTHS, self._choices.settings.draft_tokens}):
-            entry = QAction(f"{length} token" + ("" if length == 1 else "s"), group, checkable=True)
-            entry.setChecked(length == self._choices.settings.draft_tokens)
+        chosen = self._choices.settings.draft_tokens
+        fixed = sorted({*DRAFT_LENGTHS, *((chosen,) if isinstance(chosen, int) else ())})
+        lengths: list[DraftTokens] = ["auto", *fixed]
+        for length in lengths:
+            words = "What pays, chosen as it goes" if length == "auto" else f"{length} token" + "s" * (length != 1)
+            entry = QAction(words, group, checkable=True)
+            entry.setChecked(length == chosen)
             entry.triggered.connect(lambda _on, n=length: self.choose_length(n))
             menu.addAction(entry)
 
@@ -114,8 +119,8 @@ class WindowMenu(QObject):
             entry.triggered.connect(lambda _on, t=theme: self.choose_theme(t))
             menu.addAction(entry)
 
-    def choose_length(self, length: int) -> None:
-        """Draft that many tokens at most, from the next answer on."""
+    def choose_length(self, length: DraftTokens) -> None:
+        """Draft that many tokens at most, or what pays, from the next answer on."""
         self._choices.change(draft_tokens=length)
         self._engine.note_engagement(None)
 

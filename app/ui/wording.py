@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 if TYPE_CHECKING:
     from app.chat.conversation import AnswerStats, Message
-    from app.protocol import Engagement, Loaded, LoadProgress, Prefill, SpecType, Started
+    from app.protocol import DraftTokens, Engagement, Loaded, LoadProgress, Plan, Prefill, SpecType, Started
 
 _STAGES = {"target": "Loading the model", "draft": "Loading the draft model", "warmup": "Warming up"}
 _DRAFTERS = {
@@ -48,11 +48,24 @@ def waiting_words(prefill: Prefill, started: Started | None) -> str:
 def engagement_words(engagement: Engagement) -> str:
     """Whether speculation is engaged, with what and how long, or why not."""
     if engagement.engaged:
-        return f"engaged: {drafter_name(engagement.drafter)}, length {engagement.draft_tokens}"
+        return f"engaged: {drafter_name(engagement.drafter)}, {length_words(engagement.draft_tokens)}"
     return f"not engaged: {engagement.reason}"
 
 
-def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: int, *, is_on: bool) -> str:
+def length_words(draft_tokens: DraftTokens) -> str:
+    """How long drafts may be."""
+    return "length chosen by what pays" if draft_tokens == "auto" else f"length {draft_tokens}"
+
+
+def plan_words(engagement: Engagement, plan: Plan) -> str:
+    """What the controller does now: engaged with which length and why, or paused and why."""
+    if plan.limit == 0:
+        return f"engaged, {plan.reason}" if plan.reason.startswith("paused") else f"engaged, paused: {plan.reason}"
+    name = drafter_name(plan.drafter or engagement.drafter)
+    return f"engaged: {name}, length {plan.limit}" + (f" ({plan.reason})" if plan.reason else "")
+
+
+def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: DraftTokens, *, is_on: bool) -> str:
     """What the next answer's speculation will be, as far as is known before it starts."""
     kinds = tuple(kind for kind in kinds if kind != "none")
     if not is_on:
@@ -63,7 +76,7 @@ def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: 
         return "not engaged: no model is loaded"
     able = [kind for kind in kinds if kind in loaded.drafters]
     if able:
-        return f"ready: {drafter_name(','.join(able))}, length {n_draft}"
+        return f"ready: {drafter_name(','.join(able))}, {length_words(n_draft)}"
     reason = loaded.not_engageable.get(kinds[0], f"{drafter_name(kinds[0])} is not available with this model")
     return f"not engaged: {reason}"
 

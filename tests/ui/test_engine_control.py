@@ -5,8 +5,9 @@ import shutil
 from PySide6.QtWidgets import QFileDialog
 
 from app.errors import LoadError
-from app.protocol import Load
+from app.protocol import Engagement, Load, Plan
 from app.settings import load_settings
+from app.ui.wording import plan_words
 from tests.doubles import Answer
 from tests.ui.conftest import shows_dialog
 from tests.ui.test_answering import stored
@@ -167,3 +168,21 @@ def test_settings_that_cannot_be_read_are_said(program, home):
         assert "settings file" in program.window.notice.words
 
     program.run(story)
+
+
+def test_the_length_can_be_left_to_what_pays(program):
+    async def story():
+        program.controller.menu.choose_length("auto")
+        assert program.window.pair_bar.speculation_words == "ready: n-gram, length chosen by what pays"
+        await program.ask("go")
+        assert program.engines[0].commands[-1].speculation.draft_tokens == "auto"
+
+    program.run(story)
+
+
+def test_plan_words_say_what_the_controller_does():
+    engagement = Engagement(engaged=True, drafter="ngram", draft_tokens="auto")
+    working = Plan("ngram", 5, 0.8, "a place that agrees on 16 tokens", -0.1)
+    assert plan_words(engagement, working) == "engaged: n-gram, length 5 (a place that agrees on 16 tokens)"
+    pausing = Plan("", 0, 0.2, "paused: expected 0.80x of plain speed", 0.1)
+    assert plan_words(engagement, pausing) == "engaged, paused: expected 0.80x of plain speed"
