@@ -190,7 +190,7 @@ class BaselineStore:
         for path in self._folder.glob("*.json"):
             try:
                 found.append(msgspec.json.decode(path.read_bytes(), type=Baseline))
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
+            except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
                 logger.info("baseline %s is not readable: %s", path.name, fault)
         return sorted(found, key=lambda baseline: baseline.recorded_at, reverse=True)
 

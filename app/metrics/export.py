@@ -91,7 +91,7 @@ def read_json(path: Path) -> Metrics:
         metrics = msgspec.json.decode(path.read_bytes(), type=Metrics)
     except OSError as fault:
         raise ExportError(f"Cannot read {path}: {fault.strerror}", "Check the path.") from fault
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         raise ExportError(f"{path} is not an export of Slipstream: {fault}", "Choose a metrics.json.") from fault
     if metrics.schema != SCHEMA:
         raise ExportError(

@@ -141,15 +141,16 @@ def test_greedy_and_sampled_baselines_do_not_mix(tmp_path, runs):
     assert store.find(sampled.conditions) is None
 
 
-def test_broken_file_is_left_alone_and_skipped(tmp_path, runs):
+@pytest.mark.parametrize("content", [b'{"half":', b'{"nested":' + b"[" * 200_000, b"\xff"])
+def test_broken_file_is_left_alone_and_skipped(tmp_path, runs, content):
     store = BaselineStore(tmp_path / "kept")
     (baseline,) = record(runs, prompt_set="x")
     store.save(baseline)
     broken = tmp_path / "kept" / "broken.json"
-    broken.write_bytes(b'{"half":')
+    broken.write_bytes(content)
 
     assert store.all() == [baseline]
-    assert broken.read_bytes() == b'{"half":'
+    assert broken.read_bytes() == content
 
 
 def test_folder_that_cannot_be_made_is_an_error_in_words(tmp_path, runs):

@@ -23,6 +23,7 @@ from app.paths import resource
 from app.protocol import Chunk, Done, Engagement, Sampling, Speculation, Started, Step
 from tests.metrics.sessions import HELLO, NGRAM, loaded, plain_steps, run_of, session
 
+NESTED = b'{"schema":' + b"[" * 200_000
 SCHEMA = json.loads(resource("metrics.schema.json").read_text(encoding="utf-8"))
 
 
@@ -251,7 +252,13 @@ def test_fields_of_later_versions_are_no_hindrance(log, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"{", "not an export"), (b"\xff", "not an export"), (b'{"schema": 3}', "not an export"), (None, "Cannot read")],
+    [
+        (b"{", "not an export"),
+        (b"\xff", "not an export"),
+        (b'{"schema": 3}', "not an export"),
+        (NESTED, "not an export"),
+        (None, "Cannot read"),
+    ],
 )
 def test_reading_something_else_is_an_error_in_words(tmp_path, content, words):
     path = tmp_path / "metrics.json"
