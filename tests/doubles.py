@@ -247,7 +247,7 @@ class ScriptedEngine:
 def engagement_of(command: Generate) -> Engagement:
     """Return how the scripted engine drafts for this request."""
     types = [kind for kind in command.speculation.types if kind in ("ngram", "draft-simple")]
-    if not types or command.speculation.draft_tokens < 1:
+    if not types or command.speculation.draft_tokens == 0:
         return Engagement(engaged=False, reason="Speculation is switched off.")
     return Engagement(engaged=True, drafter=types[0], draft_tokens=command.speculation.draft_tokens)
 
@@ -255,7 +255,7 @@ def engagement_of(command: Generate) -> Engagement:
 def chunks_of(command: Generate, answer: Answer, n_prompt: int) -> list[Chunk]:
     """Return the answer as steps: the first token comes from prefill, then one step a target pass."""
     engagement = engagement_of(command)
-    limit = engagement.draft_tokens
+    limit = 4 if isinstance(engagement.draft_tokens, str) else engagement.draft_tokens
     pieces = tokens_of(answer.text)[: command.max_tokens]
     kept = itertools.cycle(answer.accepted or (0,))
     chunks: list[Chunk] = []
