@@ -104,6 +104,10 @@ class AutoLength:
     reason: str = ""
     _pauses: dict[str, _Pause] = field(default_factory=dict)
 
+    def begin(self, prefill_s: float) -> None:
+        """Take note of how long the answer has taken before its first token."""
+        self.prefill_s = prefill_s
+
     # --- what the loop asks -------------------------------------------------------------------------
 
     def prepares(self, name: str) -> bool:
@@ -122,6 +126,7 @@ class AutoLength:
             for n_catch_up in sorted({n_behind, min(n_behind, WINDOW)}, reverse=True):
                 if self._may_invest(speedup, self.evidence.costs.draft_s(name, 0, n_catch_up)):
                     self.reason = f"expected {speedup:.2f}x"
+                    self._pauses.pop(name, None)
                     return Ask(k, n_catch_up)
         return self._probe(name, max(1, k), speedup, min(n_behind, WINDOW))
 

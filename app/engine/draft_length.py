@@ -22,6 +22,9 @@ class Ask:
 class LengthPolicy(Protocol):
     """Decides for each step who drafts and how long."""
 
+    def begin(self, prefill_s: float) -> None:
+        """Take note of how long the answer has taken before its first token."""
+
     def prepares(self, name: str) -> bool:
         """Tell whether a drafter should catch up with the prompt before the first token."""
 
@@ -43,6 +46,9 @@ class FixedLength:
 
     def __init__(self, draft_tokens: int) -> None:
         self._draft_tokens = draft_tokens
+
+    def begin(self, prefill_s: float) -> None:
+        """Take no note: k is fixed."""
 
     def prepares(self, name: str) -> bool:
         """Say yes: it will be asked."""

@@ -55,7 +55,11 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
         return _plain("Speculation is off.")
     if speculation.draft_tokens == 0:
         return _plain("The draft length is 0.")
-    missing = [f"{name}: {pair.not_engageable[name]}" for name in wanted if name in pair.not_engageable]
+    missing = [
+        f"{name}: {pair.not_engageable[name]}" if len(wanted) > 1 else pair.not_engageable[name]
+        for name in wanted
+        if name in pair.not_engageable
+    ]
     names = [name for name in wanted if name not in pair.not_engageable]
     reason = " ".join(missing)
     if not names:

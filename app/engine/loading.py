@@ -300,8 +300,9 @@ def _load_model(
                 told = progress[0]
                 yield LoadProgress(command_id, stage, told)
             wait([loading], PROGRESS_INTERVAL_S)
+    model = loading.result()
     yield LoadProgress(command_id, stage, 1.0)
-    return loading.result()
+    return model
 
 
 def _warm_up_or_close(

@@ -146,9 +146,9 @@ class Session:
             engaged = engage(command, pair, sampler, tokens)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)
-                for loaded in (pair.target, pair.draft):
-                    if loaded is not None:
-                        stack.enter_context(loaded.context.cancelled_by(cancel))
+                for part in (pair.target, pair.draft, pair.heads):
+                    if part is not None:
+                        stack.enter_context(part.context.cancelled_by(cancel))
                 yield from answer.run(engaged, notices, cancel)
         finally:
             sampler.close()
@@ -228,6 +228,7 @@ class _Answer:
             started_s = time.perf_counter()
             drafters = self._begin(engaged, after)
             self.draft_prefill_s = time.perf_counter() - started_s
+            engaged.length.begin(time.perf_counter() - self.received_s)
             yield from self._decode(drafters, engaged.length, cancel, after)
         except DecodeCancelledError:
             self.stop_reason = "cancelled"
@@ -294,7 +295,8 @@ class _Answer:
         try:
             for outcome in speculate(generation):
                 yield self._chunk(outcome)
-                if cancel():
+                # An answer that ended by itself is not cancelled any more.
+                if cancel() and self.stop_reason == "length":
                     raise DecodeCancelledError("The answer was cancelled.")
         finally:
             if generation.drafter_fault:

@@ -106,7 +106,7 @@ def speculate(g: Generation) -> Iterator[Outcome]:
             verdict = _judge(g, attempt.draft)
             attempt.verify_s = time.perf_counter() - started_s
         finally:
-            _rewind(g)
+            _rewind(g, attempt)
         if g.target.n_past != len(g.tokens) - 1:
             raise LockstepError(f"the target holds {g.target.n_past} tokens, {len(g.tokens) - 1} are confirmed")
         outcome = _outcome(g, verdict, attempt)
@@ -176,11 +176,13 @@ def _judge(g: Generation, draft: list[int]) -> _Verdict:
     raise LockstepError("the last row has no draft token to equal")
 
 
-def _rewind(g: Generation) -> None:
-    """Bring both memories to the confirmed tokens: all but the pending one."""
+def _rewind(g: Generation, attempt: _Attempt) -> None:
+    """Bring all memories to the confirmed tokens: all but the pending one; the drafters' share counts as drafting."""
     g.target.rewind(len(g.tokens) - 1)
+    started_s = time.perf_counter()
     for drafter in g.drafters:
         drafter.accept(g.tokens)
+    attempt.draft_s += time.perf_counter() - started_s
 
 
 def _outcome(g: Generation, verdict: _Verdict, attempt: _Attempt) -> Outcome:

@@ -156,3 +156,21 @@ def test_acceptance_learns_by_position_and_carries_a_little_over():
     carried = acceptance.carried()
     assert carried.n_evidence() <= 12.01
     assert carried.alpha() == pytest.approx(acceptance.alpha(), abs=0.05)
+
+
+def test_a_drafter_that_pays_again_is_no_longer_counted_as_paused():
+    policy = AutoLength(evidence(MEMORY_BOUND), 8, 1024)
+    for _ in range(60):
+        policy.evidence.of("draft-simple").observe(1, 0)
+    assert policy.ask("draft-simple", 0) == Ask(0)
+    assert policy._pauses
+    for _ in range(60):
+        policy.evidence.of("draft-simple").observe(5, 5)
+    assert policy.ask("draft-simple", 0).limit > 1
+    assert not policy._pauses
+
+
+def test_a_long_prefill_lets_the_purse_bear_more():
+    short, long = (AutoLength(evidence(MEMORY_BOUND), 8, 1024) for _ in range(2))
+    long.begin(60.0)
+    assert long._allowance() > short._allowance()

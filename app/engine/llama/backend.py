@@ -5,8 +5,13 @@ from __future__ import annotations
 import collections
 import ctypes
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import llama_cpp.llama_cpp as lc
+
+from app.engine.cancel import CancelFlag
 
 LLAMA_CPP_COMMIT = "0c1e570"
 """The llama.cpp commit that llama-cpp-python 0.3.36 vendors and that our struct layouts match."""
@@ -71,3 +76,14 @@ def last_log(default: str) -> str:
     telling = [line for line in lines if any(word in line.lower() for word in ("error", "failed", "unknown"))]
     causes = [line for line in telling if _CAUSE in line]
     return (causes or telling or lines or [default])[-1].split(_CAUSE)[-1]
+
+
+@contextmanager
+def aborting(handle: Callable[[], Any], cancel: CancelFlag) -> Iterator[None]:
+    """Let the flag stop the decodes of a context, which ``handle`` returns (None once it is freed)."""
+    lc.llama_set_abort_callback(handle(), cancel.callback, cancel.address)
+    try:
+        yield
+    finally:
+        if handle():
+            lc.llama_set_abort_callback(handle(), lc.ggml_abort_callback(), None)

@@ -12,8 +12,8 @@ What llama.cpp answers with ``abort()`` is checked here first and raised as an e
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.engine.cancel import CancelFlag
-from app.engine.llama.backend import forget_log, last_log
+from app.engine.llama.backend import aborting, forget_log, last_log
 from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
 
@@ -241,15 +241,9 @@ class Context:
         lc.llama_memory_clear(self._memory, True)
         self.n_past = 0
 
-    @contextmanager
-    def cancelled_by(self, cancel: CancelFlag) -> Iterator[None]:
+    def cancelled_by(self, cancel: CancelFlag) -> AbstractContextManager[None]:
         """Let the flag stop a decode that is under way (on the CPU; elsewhere after the micro-batch)."""
-        lc.llama_set_abort_callback(self._context, cancel.callback, cancel.address)
-        try:
-            yield
-        finally:
-            if self._context:
-                lc.llama_set_abort_callback(self._context, lc.ggml_abort_callback(), None)
+        return aborting(lambda: self._context, cancel)
 
     def close(self) -> None:
         """Free the memory."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import llama_cpp.llama_cpp as lc
 import llama_cpp.llama_cpp_ext as ext
 import numpy as np
 
-from app.engine.llama.backend import forget_log, last_log
+from app.engine.cancel import CancelFlag
+from app.engine.llama.backend import aborting, forget_log, last_log
 from app.engine.llama.context import Context, DecodeCancelledError, Hidden, Row
 from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
@@ -114,6 +116,10 @@ class MtpContext:
         """Drop every token from position ``n_keep`` on; nothing to do for heads without a memory."""
         if not self.shares_memory and not lc.llama_memory_seq_rm(self._memory, 0, n_keep, -1):
             lc.llama_memory_clear(self._memory, True)
+
+    def cancelled_by(self, cancel: CancelFlag) -> AbstractContextManager[None]:
+        """Let the flag stop a decode that is under way; see :meth:`Context.cancelled_by`."""
+        return aborting(lambda: self._context, cancel)
 
     def close(self) -> None:
         """Free the heads' memory; before the target's context."""
