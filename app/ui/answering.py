@@ -79,6 +79,7 @@ class Answering(QObject):
         self._window.notice.on_close()
         self._chats.add_question(text)
         self._growing = self._chats.begin_answer()
+        self._started = None  # not that of the last answer: a stop in this very tick means this one
         self._task = asyncio.get_running_loop().create_task(self._answer(self._growing))
 
     def stop(self) -> None:
@@ -102,7 +103,6 @@ class Answering(QObject):
     async def _answer(self, growing: GrowingAnswer) -> None:
         """Stream one answer. The last message of the open conversation is the question."""
         request = self._request()
-        self._started = None
         self._window.composer.show_answering(is_answering=True)
         self._engine.note_answering(is_answering=True)
         runs_before = len(self._host.session.runs)

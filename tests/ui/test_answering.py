@@ -307,3 +307,15 @@ def test_engine_that_does_not_start_is_said_in_words(program):
         assert program.window.composer.text == "hello"
 
     program.run(story)
+
+
+def test_a_stop_in_the_same_tick_as_the_second_question_stops_it(program):
+    program.answers = (Answer(), Answer(text="word " * 400, pace_s=0.02))
+
+    async def story():
+        await program.ask("first")
+        program.controller.answering.ask("second")
+        program.controller.answering.stop()
+        await program.until(lambda: not program.controller.answering.is_busy, limit_s=4.0)  # the answer takes 8 s
+
+    program.run(story)
