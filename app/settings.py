@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from app.errors import SettingsError
 from app.paths import config_dir
@@ -21,21 +22,24 @@ Theme = Literal["system", "light", "dark"]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """All settings. Models are names as :mod:`app.models.library` resolves them, or paths."""
+    """All settings. Models are names as :mod:`app.models.library` resolves them, or paths.
+
+    The ranges are the engine's: a file with a number outside of them would fail every load or every answer.
+    """
 
     target: str = "starter"
     draft: str | None = None
     speculation: bool = True
     spec_types: tuple[SpecType, ...] = ("ngram",)
     draft_tokens: DraftTokens = 4
-    n_ctx: int = 4096
-    n_threads: int = 0
-    temperature: float = 0.8
-    top_k: int = 40
-    top_p: float = 0.95
-    min_p: float = 0.05
-    repeat_penalty: float = 1.0
-    max_tokens: int = 1024
+    n_ctx: Annotated[int, Meta(ge=0, le=1 << 30)] = 4096
+    n_threads: Annotated[int, Meta(ge=0, le=512)] = 0
+    temperature: Annotated[float, Meta(ge=0, le=100)] = 0.8
+    top_k: Annotated[int, Meta(ge=0, le=1 << 30)] = 40
+    top_p: Annotated[float, Meta(ge=0, le=1)] = 0.95
+    min_p: Annotated[float, Meta(ge=0, le=1)] = 0.05
+    repeat_penalty: Annotated[float, Meta(ge=0.01, le=100)] = 1.0
+    max_tokens: Annotated[int, Meta(ge=1, le=1 << 30)] = 1024
     system_prompt: str = ""
     theme: Theme = "system"
 

@@ -47,6 +47,25 @@ def test_a_broken_file_is_kept_aside_and_said(content):
     assert load_settings() == (Settings(), "")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"n_ctx": -1}',
+        b'{"n_ctx": 999999999999999999999}',
+        b'{"n_threads": 100000}',
+        b'{"temperature": 1e300}',
+        b'{"top_p": 1.5}',
+        b'{"repeat_penalty": 0}',
+        b'{"max_tokens": 0}',
+    ],
+)
+def test_a_number_with_which_no_answer_can_begin_is_broken(content):
+    settings_path().write_bytes(content)
+    loaded, said = load_settings()
+    assert loaded == Settings()
+    assert content.split(b'"')[1].decode() in said
+
+
 def test_a_second_broken_file_does_not_replace_the_first():
     for content in (b"{first", b"{second", b"{third"):
         settings_path().write_bytes(content)
