@@ -119,14 +119,25 @@ def test_window_without_a_screen_says_what_to_do():
     assert "selftest" in hint
 
 
-@pytest.mark.linux
-def test_ctrl_c_while_a_model_loads_ends_quietly():
+def _interrupted_in_load():
+    """Start an answer and interrupt it as soon as the engine process is there; return how it ended."""
     with started("infer", "starter", "-p", "hi") as process:
         deadline = time.monotonic() + 20
         while not psutil.Process(process.pid).children() and time.monotonic() < deadline:
             time.sleep(0.005)
         os.killpg(process.pid, signal.SIGINT)
         output, errors = process.communicate(timeout=20)
+    return process.returncode, output, errors
 
-    assert process.returncode == 130
-    assert (output, errors) == (b"", b"")
+
+@pytest.mark.linux
+def test_ctrl_c_while_a_model_loads_ends_quietly():
+    for _ in range(5):
+        code, output, errors = _interrupted_in_load()
+        if code == 130:
+            assert (output, errors) == (b"", b"")
+            return
+        # On a busy machine the model was there before the signal: then it stopped the answer, which is another test's.
+        assert code == 0
+        assert b"stop reason: cancelled" in output
+    pytest.fail("five times the model was loaded before the signal came")
