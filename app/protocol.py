@@ -174,7 +174,11 @@ class Load(_Command, frozen=True, tag="load"):
 
 
 class Generate(_Command, frozen=True, tag="generate"):
-    """Answer a conversation, or continue a raw prompt (exactly one of the two is given)."""
+    """Answer a conversation, or continue a raw prompt (exactly one of the two is given).
+
+    With ``reuse_memory`` off the prompt is evaluated from an empty memory. Kernels round by how many tokens they
+    evaluate at once, so only then are two answers to a prompt computed alike whatever was asked before.
+    """
 
     sampling: Sampling
     messages: tuple[ChatMessage, ...] = ()
@@ -182,6 +186,7 @@ class Generate(_Command, frozen=True, tag="generate"):
     speculation: Speculation = Speculation()
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()
+    reuse_memory: bool = True
 
 
 class Cancel(_Command, frozen=True, tag="cancel"):

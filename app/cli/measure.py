@@ -85,7 +85,14 @@ def identical_to_plain(measured: Sequence[Measured]) -> dict[tuple[str, Speculat
 
 
 def _request(prompt: Prompt, way: Speculation, sampling: Sampling, max_tokens: int, *, label: str) -> ChatRequest:
-    return ChatRequest(messages=prompt.messages, label=label, speculation=way, sampling=sampling, max_tokens=max_tokens)
+    return ChatRequest(
+        messages=prompt.messages,
+        label=label,
+        speculation=way,
+        sampling=sampling,
+        max_tokens=max_tokens,
+        reuse_memory=False,
+    )
 
 
 def _silent(_text: str) -> None:

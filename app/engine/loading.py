@@ -52,6 +52,11 @@ class LoadedModel:
     info: ModelInfo
     held: Held = field(default_factory=Held)
 
+    def forget(self) -> None:
+        """Empty the memory."""
+        self.context.rewind(0)
+        self.held = Held()
+
     def close(self) -> None:
         """Free both."""
         self.context.close()

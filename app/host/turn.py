@@ -50,6 +50,7 @@ class Turn:
             speculation=request.speculation,
             max_tokens=request.max_tokens,
             stop=request.stop,
+            reuse_memory=request.reuse_memory,
         )
 
     def recorder(self) -> RunRecorder:

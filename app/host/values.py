@@ -23,7 +23,10 @@ class PairChoice:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What to answer (messages, or a raw prompt) and how; ``sampling`` ``None``: the defaults with a fresh seed."""
+    """What to answer (messages, or a raw prompt) and how; ``sampling`` ``None``: the defaults with a fresh seed.
+
+    ``reuse_memory`` off: evaluate the prompt from nothing, so that answers can be compared (see ``Generate``).
+    """
 
     messages: tuple[ChatMessage, ...] = ()
     prompt: str | None = None
@@ -32,6 +35,7 @@ class ChatRequest:
     sampling: Sampling | None = None
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()
+    reuse_memory: bool = True
 
 
 @dataclass(frozen=True, slots=True)

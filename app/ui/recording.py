@@ -105,6 +105,7 @@ class Recording:
             speculation=way,
             sampling=self._sampling,
             max_tokens=max_tokens,
+            reuse_memory=False,
         )
         before = len(self._host.session.runs)
         async with aclosing(self._host.answer(request)) as events:

@@ -67,7 +67,14 @@ class Costs:
 
 def answer(session: Session, prompt, sampling: Sampling, way: Speculation, n_tokens: int) -> Timed:
     """Answer once, from a memory that holds no more than the prompt."""
-    command = Generate(id=1, sampling=sampling, messages=prompt.messages, speculation=way, max_tokens=n_tokens)
+    command = Generate(
+        id=1,
+        sampling=sampling,
+        messages=prompt.messages,
+        speculation=way,
+        max_tokens=n_tokens,
+        reuse_memory=False,
+    )
     chunks = [
         event
         for event in session.generate(command, received_s=time.perf_counter(), cancel=CancelFlag())

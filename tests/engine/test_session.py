@@ -71,6 +71,15 @@ def test_a_longer_conversation_evaluates_only_what_is_new(pair):
     assert text
 
 
+def test_without_its_memory_an_answer_does_not_depend_on_what_was_asked_before(pair):
+    long = "the cat of the hot day " * 8
+    fresh = answer(pair, long, reuse_memory=False)
+    answer(pair, long[:40] + PROMPTS[1])
+    again = answer(pair, long, reuse_memory=False)
+    assert again.started.cached_tokens == 0
+    assert again.token_ids == fresh.token_ids
+
+
 def test_an_edit_in_the_middle_keeps_the_part_before_it_and_is_right(session, tiny_pair):
     load(session, tiny_pair.target, tiny_pair.draft, n_ctx=1024)
     long = " ".join([PROMPTS[0]] * 12)
