@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -35,12 +36,24 @@ def run(*arguments: object, timeout: float = 90, text_in: str | None = None, **h
     )
 
 
+def _heed_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def started(*arguments: object, **how: object) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a command in a session of its own, as a terminal does, with pipes for what is not said; end it after."""
+    """Start a command in a session of its own, as a terminal does, with pipes for what is not said; end it after.
+
+    A shell starts what runs in its background with Ctrl-C ignored, and that is inherited; a terminal's commands heed it.
+    """
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
     process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], cwd=ROOT, env=environment(), start_new_session=True, **pipes
+        [*COMMAND, *map(str, arguments)],
+        cwd=ROOT,
+        env=environment(),
+        start_new_session=True,
+        preexec_fn=_heed_ctrl_c if sys.platform != "win32" else None,
+        **pipes,
     )
     try:
         yield process
