@@ -44,7 +44,7 @@ def _heed_ctrl_c() -> None:
 def started(*arguments: object, **how: object) -> Iterator[subprocess.Popen[bytes]]:
     """Start a command in a session of its own, as a terminal does, with pipes for what is not said; end it after.
 
-    A shell starts what runs in its background with Ctrl-C ignored, and that is inherited; a terminal's commands heed it.
+    A shell starts background jobs with Ctrl-C ignored, and that is inherited; what a terminal starts heeds it.
     """
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
     process = subprocess.Popen(
