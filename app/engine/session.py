@@ -140,6 +140,8 @@ class Session:
         """
         pair = self._require()
         tokens, notices = self._prompt(command, pair)
+        if not command.reuse_memory:
+            pair.target.forget()
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
         answer = _Answer(command, pair, tokens, sampler, received_s)
         try:
