@@ -224,12 +224,17 @@ class EngineClient:
     def _arrive(self, item: Item) -> None:
         # Append, then look: the loop lowers the flag before it takes, so either it will see this item or we wake it.
         self._arrived.append(item)
-        if self._woken or self._loop is None:
+        if self._loop is None:
+            return
+        if self._loop.is_closed():  # perhaps with a wake-up that it never took: there is nobody to work for
+            self._link.kill()
+            return
+        if self._woken:
             return
         self._woken = True
         try:
             self._loop.call_soon_threadsafe(self._deliver)
-        except RuntimeError:  # the loop is closed: there is nobody to work for
+        except RuntimeError:  # it was closed in between
             self._link.kill()
 
     # --- on the loop again ------------------------------------------------------------------------------
