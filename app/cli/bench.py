@@ -16,6 +16,7 @@ from app.cli import options
 from app.cli.hosting import host, load
 from app.cli.measure import Measured, identical_to_plain, interleave, is_off, measure, warm_up
 from app.cli.terminal import note
+from app.engine.client import UNWATCHED_S
 from app.host import PairChoice
 from app.metrics import stats
 from app.metrics.export import Comparison, Metrics
@@ -135,7 +136,7 @@ async def _bench(chosen: BenchOptions, ways: Sequence[Speculation], prompts: Seq
     sampling = Sampling(seed=options.fresh_seed(chosen.seed), temperature=chosen.temperature)
     trials = interleave(prompts, ways, chosen.repeat)
     measured: list[Measured] = []
-    async with host() as owner:
+    async with host(UNWATCHED_S) as owner:
         await load(owner, PairChoice(chosen.target, chosen.draft_model, n_ctx=chosen.nctx, n_threads=chosen.threads))
         await warm_up(owner, prompts[0], ways, sampling)
         async with aclosing(measure(owner, trials, sampling, chosen.max_tokens)) as results:

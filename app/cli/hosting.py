@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from app.cli.terminal import LoadLine, note_notices
+from app.engine.client import WATCHED_S, EngineClient
 from app.host import ChatRequest, Host, PairChoice
 from app.metrics.values import Run
 from app.protocol import Chunk, Done, Loaded, Prefill, Started
@@ -22,9 +23,9 @@ class Said:
 
 
 @asynccontextmanager
-async def host() -> AsyncIterator[Host]:
-    """Start a host; close it, and its engine, at the end."""
-    owner = Host()
+async def host(gather_s: float = WATCHED_S) -> AsyncIterator[Host]:
+    """Start a host; close it, and its engine, at the end; ``gather_s`` as for :class:`EngineClient`."""
+    owner = Host(make_engine=lambda: EngineClient(gather_s=gather_s))
     try:
         await owner.start()
         yield owner

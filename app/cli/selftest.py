@@ -20,6 +20,7 @@ from app.chat.conversation import AnswerStats, Conversation, Message, title_from
 from app.cli.hosting import host, load
 from app.cli.measure import WARM_UP, Measured, Trial, identical_to_plain, interleave, is_off, measure, warm_up
 from app.cli.profile import accept_text
+from app.engine.client import UNWATCHED_S
 from app.errors import SlipstreamError
 from app.host import Host, PairChoice
 from app.metrics.atomic import replacing
@@ -81,7 +82,7 @@ def _check_folder(out: Path) -> None:
 
 async def _measure() -> tuple[SessionLog, list[Measured]]:
     prompts = (*load_prompts("edit"), *load_prompts("quotes"), *load_prompts("code")[:2])
-    async with host() as owner:
+    async with host(UNWATCHED_S) as owner:
         _say("Loading the starter model, and once more to draft for itself")
         await load(owner, PairChoice(STARTER, STARTER, n_ctx=N_CTX))
         await warm_up(owner, prompts[0], (OFF, DRAFT), GREEDY)

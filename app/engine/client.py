@@ -22,6 +22,7 @@ from app.engine.link import Link
 from app.errors import EngineDiedError, EngineError, SlipstreamError, from_code
 from app.protocol import (
     Cancel,
+    Chunk,
     Command,
     Done,
     Event,
@@ -37,6 +38,12 @@ from app.protocol import (
 
 START_LIMIT_S = 60.0
 CLOSE_LIMIT_S = 2.0
+WATCHED_S = 1 / 30
+"""How far apart text is handed on to somebody who reads it as it comes."""
+
+UNWATCHED_S = 0.25
+"""The same where nobody does, and the engine is to have the machine for itself: a measurement."""
+
 _BREATH = 64  # events that a consumer takes at a stretch before others get their turn on the loop
 
 logger = logging.getLogger(__name__)
@@ -87,8 +94,14 @@ Item = Event | _Garbled | EngineDiedError
 class EngineClient:
     """The engine process, its life and its streams. All verbs belong to the loop that ran :meth:`start`."""
 
-    def __init__(self, argv: Sequence[str] | None = None) -> None:
-        self._link = Link(argv or leash.command("worker"), self, native_log)
+    def __init__(self, argv: Sequence[str] | None = None, *, gather_s: float = WATCHED_S) -> None:
+        """Prepare it.
+
+        Args:
+            argv: the command line of the process; our own worker if not given.
+            gather_s: text that comes faster is handed on that far apart; all times in it are the engine's own.
+        """
+        self._link = Link(argv or leash.command("worker"), self, native_log, gather_s)
         self._ids = itertools.count(1)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._hello: asyncio.Future[Hello | EngineDiedError] | None = None
@@ -199,16 +212,11 @@ class EngineClient:
 
     # --- for the reader thread --------------------------------------------------------------------------
 
-    def on_line(self, line: bytes) -> None:
-        """Take one line that the process wrote."""
-        try:
-            self._arrive(decode_event(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-            logger.warning("not an event: %r: %s", line[:200], fault)
-            try:
-                self._arrive(msgspec.json.decode(line, type=_Garbled))
-            except (msgspec.MsgspecError, UnicodeDecodeError):
-                logger.info("nobody is told: the line has no id")
+    def on_lines(self, lines: Sequence[bytes]) -> bool:
+        """Take lines that the process wrote; return whether the next may wait a moment: text may, answers may not."""
+        items = [item for line in lines if (item := _understood(line)) is not None]
+        self._arrive(*items)
+        return bool(items) and isinstance(items[-1], Chunk)
 
     def on_end(self, status: int | OSError, log: Sequence[str]) -> None:
         """Take note that the process is over, behind all that it said before."""
@@ -221,10 +229,10 @@ class EngineClient:
             logger.warning("%s", error.message)
         self._arrive(error)
 
-    def _arrive(self, item: Item) -> None:
-        # Append, then look: the loop lowers the flag before it takes, so either it will see this item or we wake it.
-        self._arrived.append(item)
-        if self._loop is None:
+    def _arrive(self, *items: Item) -> None:
+        # Append, then look: the loop lowers the flag before it takes, so either it will see these items or we wake it.
+        self._arrived.extend(items)
+        if self._loop is None or not items:
             return
         if self._loop.is_closed():  # perhaps with a wake-up that it never took: there is nobody to work for
             self._link.kill()
@@ -253,6 +261,18 @@ class EngineClient:
                 case item:  # a stream that was closed early is not waited for
                     if (stream := self._streams.get(item.id)) is not None:
                         stream.put_nowait(item)
+
+
+def _understood(line: bytes) -> Event | _Garbled | None:
+    try:
+        return decode_event(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        logger.warning("not an event: %r: %s", line[:200], fault)
+    try:
+        return msgspec.json.decode(line, type=_Garbled)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        logger.info("nobody is told: the line has no id")
+        return None
 
 
 def _settle(future: asyncio.Future[T] | None, value: T) -> None:

@@ -3,6 +3,10 @@
 Three threads, each blocking on one pipe: the reader (which starts the process, see :mod:`app.engine.leash`, and sees
 its end), the writer, and the drain of its standard error, without which the process would stand still after 64 KiB of
 log.
+
+Where lines come faster than ``gather_s`` apart, they are left to gather in the pipe for that long. Each look takes one
+of the cores that the engine's threads compute on, and those wait for each other at every layer: on two cores, with a
+model of 85 tokens a second, 30 looks a second cost 3 % of its decode speed, 5 cost nothing that can be measured.
 """
 
 from __future__ import annotations
@@ -12,11 +16,13 @@ import logging
 import queue
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
+from io import BufferedReader
 from typing import IO, Protocol
 
 from app.engine import leash
-from app.protocol import MAX_LINE_BYTES
+from app.engine.lines import gathered
 
 KEPT_LOG_LINES = 200
 _END_LIMIT_S = 5.0
@@ -28,8 +34,8 @@ logger = logging.getLogger(__name__)
 class Listener(Protocol):
     """Who is told; both verbs are called on the reader thread."""
 
-    def on_line(self, line: bytes) -> None:
-        """Take one line that the process wrote."""
+    def on_lines(self, lines: Sequence[bytes]) -> bool:
+        """Take lines that the process wrote; return whether what comes next may wait for company."""
 
     def on_end(self, status: int | OSError, log: Sequence[str]) -> None:
         """Take note that the process is over: its exit status, or why it never started, and its last log lines."""
@@ -38,8 +44,11 @@ class Listener(Protocol):
 class Link:
     """A process that is started, written to, and listened to until its end."""
 
-    def __init__(self, argv: Sequence[str], listener: Listener, native_log: logging.Logger) -> None:
+    def __init__(
+        self, argv: Sequence[str], listener: Listener, native_log: logging.Logger, gather_s: float = 0.0
+    ) -> None:
         self._argv = list(argv)
+        self._gather_s = gather_s
         self._listener = listener
         self._native_log = native_log
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -97,8 +106,14 @@ class Link:
         self._finish(child, drain, writer)
 
     def _read(self, pipe: IO[bytes] | None) -> None:
-        while pipe is not None and (line := pipe.readline(MAX_LINE_BYTES)):
-            self._listener.on_line(line)
+        if not isinstance(pipe, BufferedReader):
+            raise TypeError("the process was started without a buffered pipe")
+        read_s = 0.0
+        for lines in gathered(pipe):
+            before_s, read_s = read_s, time.monotonic()
+            is_fast = (read_s - before_s) / len(lines) < self._gather_s
+            if self._listener.on_lines(lines) and is_fast:
+                time.sleep(self._gather_s)
 
     def _finish(self, child: leash.Child, drain: threading.Thread, writer: threading.Thread) -> None:
         """Wait for the end of the process and the threads, then report."""

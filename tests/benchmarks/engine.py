@@ -4,18 +4,25 @@ Both do the same work on the same file with the same thread count, by turns in o
 process behind the real client. The bare loop is the least that decoding needs (``tests/fixtures/bare.py``): decode one
 token, take the highest logit.
 
-    python -m tests.benchmarks.engine [--json] [--model PATH] [--threads N] [--turns N]
+Where a process's memory lies makes it some per cent faster or slower for as long as it lives, so decoding is compared
+in several rounds with fresh processes on both sides; a round gives one ratio.
+
+    python -m tests.benchmarks.engine [--json] [--model PATH] [--threads N] [--rounds N] [--turns N]
 """
 
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-from app.engine.client import EngineClient
+from app.engine.client import UNWATCHED_S, WATCHED_S, EngineClient
 from app.engine.threads import default_threads
 from app.metrics.stats import decode_tps
 from app.models.library import Library
@@ -26,6 +33,7 @@ from tests.fixtures import bare
 N_CTX = 4096
 N_BATCH = 512
 N_TOKENS = 128
+N_ROUND_TURNS = 4
 PROMPT = "The lighthouse keeper wrote in his diary every evening. On the first page it said that"
 QUESTION = "Thank you. Now tell me in two sentences what you would do first if you had to begin again tomorrow."
 GREEDY = Sampling(seed=1, temperature=0.0)
@@ -78,22 +86,60 @@ def bare_prefill_s(model: bare.Bare, known: Sequence[int], new: Sequence[int]) -
     return time.perf_counter() - began_s
 
 
-async def measure_decoding(client: EngineClient, model: bare.Bare, n_turns: int) -> list[Figure]:
-    """Compare plain decode speeds."""
+@asynccontextmanager
+async def our_engine(path: Path, n_threads: int, gather_s: float = UNWATCHED_S) -> AsyncIterator[EngineClient]:
+    """Start an engine process and load the model."""
+    client = EngineClient(gather_s=gather_s)
+    await client.start()
+    try:
+        load = Load(client.next_id(), str(path), n_ctx=N_CTX, n_threads=n_threads)
+        if not any([isinstance(event, Loaded) async for event in client.send(load)]):
+            raise SystemExit("not loaded")
+        yield client
+    finally:
+        await client.close()
+
+
+def bare_process(path: Path, n_threads: int, pipe: Connection) -> None:
+    """Answer each number of tokens with the tokens and their speed, until told 0."""
+    with bare.loaded(path, n_ctx=N_CTX, n_threads=n_threads, n_batch=N_BATCH) as model:
+        while n_tokens := pipe.recv():
+            pipe.send(bare_decode(model, n_tokens))
+
+
+async def decoding_round(path: Path, n_threads: int, gather_s: float) -> tuple[float, float]:
+    """Return the plain decode speeds of a fresh engine process and of a fresh bare one, taking turns."""
     ours, theirs = [], []
-    for turn in range(n_turns + 1):
-        answered = await answer(client, prompt=PROMPT, max_tokens=N_TOKENS)
-        tokens, tps = bare_decode(model, len(answered.token_ids))
-        if tokens != answered.token_ids:
-            raise SystemExit("the two loops wrote different texts, so their speeds cannot be compared")
-        if turn > 0:  # the first is for the caches
-            ours.append(answered.tps)
-            theirs.append(tps)
-    return [
-        Figure("plain_decode_ours_to_bare", ratios(ours, theirs), "ratio", ">= 0.98"),
-        Figure("plain_decode", tuple(ours), "tok/s"),
-        Figure("plain_decode_bare", tuple(theirs), "tok/s"),
-    ]
+    here, there = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=bare_process, args=(path, n_threads, there))
+    process.start()
+    async with our_engine(path, n_threads, gather_s) as client:
+        for turn in range(N_ROUND_TURNS + 1):
+            answered = await answer(client, prompt=PROMPT, max_tokens=N_TOKENS)
+            here.send(len(answered.token_ids))
+            tokens, tps = here.recv()
+            if tokens != answered.token_ids:
+                raise SystemExit("the two loops wrote different texts, so their speeds cannot be compared")
+            if turn > 0:  # the first is for the caches
+                ours.append(answered.tps)
+                theirs.append(tps)
+    here.send(0)
+    process.join()
+    return statistics.harmonic_mean(ours), statistics.harmonic_mean(theirs)
+
+
+async def measure_decoding(path: Path, n_threads: int, n_rounds: int) -> list[Figure]:
+    """Compare plain decode speeds: as ``bench`` measures them, and with the text handed on as for a reader."""
+    figures: list[Figure] = []
+    for name, gather_s, target in (("", UNWATCHED_S, ">= 0.98"), ("_watched", WATCHED_S, "")):
+        rounds = [await decoding_round(path, n_threads, gather_s) for _ in range(n_rounds)]
+        ours, theirs = zip(*rounds, strict=True)
+        figures += [
+            Figure(f"plain_decode{name}_ours_to_bare", ratios(ours, theirs), "ratio", target),
+            Figure(f"plain_decode{name}", tuple(ours), "tok/s"),
+            Figure(f"plain_decode{name}_bare", tuple(theirs), "tok/s"),
+        ]
+    return figures
 
 
 def first_turn(model: bare.Bare, n_tokens: int) -> str:
@@ -148,18 +194,16 @@ async def measure_second_turn(client: EngineClient, model: bare.Bare, n_turns: i
     ]
 
 
-async def measure(path: Path, n_threads: int, n_turns: int) -> list[Figure]:
-    """Run both comparisons."""
-    client = EngineClient()
-    await client.start()
-    try:
-        load = Load(client.next_id(), str(path), n_ctx=N_CTX, n_threads=n_threads)
-        if not any([isinstance(event, Loaded) async for event in client.send(load)]):
-            raise SystemExit("not loaded")
+async def measure(path: Path, n_threads: int, n_rounds: int, n_turns: int) -> list[Figure]:
+    """Run both comparisons; none of a kind leaves it out."""
+    figures: list[Figure] = []
+    if n_rounds:
+        figures += await measure_decoding(path, n_threads, n_rounds)
+    if n_turns:
         with bare.loaded(path, n_ctx=N_CTX, n_threads=n_threads, n_batch=N_BATCH) as model:
-            return await measure_decoding(client, model, n_turns) + await measure_second_turn(client, model, n_turns)
-    finally:
-        await client.close()
+            async with our_engine(path, n_threads) as client:
+                figures += await measure_second_turn(client, model, n_turns)
+    return figures
 
 
 def main() -> None:
@@ -167,9 +211,11 @@ def main() -> None:
     parser = arguments("Our engine against bare llama.cpp calls.", n_turns=20)
     parser.add_argument("--model", default="starter", help="a library name or a path (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=0, help="0 takes the physical cores (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=12, help="rounds of decoding (default: %(default)s)")
     chosen = parser.parse_args()
     path = Library().resolve(chosen.model).path
-    report(asyncio.run(measure(path, chosen.threads or default_threads(), chosen.turns)), as_json=chosen.json)
+    n_threads = chosen.threads or default_threads()
+    report(asyncio.run(measure(path, n_threads, chosen.rounds, chosen.turns)), as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,82 @@
+"""Lines out of a real pipe, and how a link lets them gather."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+from app.engine.lines import gathered
+from app.engine.link import Link
+
+_WRITES = """
+import sys, time
+for i in range({n}):
+    sys.stdout.write(f"{{i}}\\n")
+    sys.stdout.flush()
+    time.sleep({apart_s})
+"""
+
+
+@pytest.fixture
+def pipe():
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as reader, os.fdopen(write, "wb", buffering=0) as writer:
+        yield reader, writer
+
+
+def test_lines_come_whole_and_together(pipe):
+    reader, writer = pipe
+    lines = gathered(reader)
+    writer.write(b"one\ntwo\nthr")
+    assert next(lines) == [b"one", b"two"]
+    writer.write(b"ee\n\nfour\n")
+    assert next(lines) == [b"three", b"", b"four"]
+    writer.write(b"tail")
+    writer.close()
+    assert list(lines) == [[b"tail"]]
+
+
+def test_a_line_without_end_comes_in_pieces(pipe):
+    reader, writer = pipe
+    writer.write(b"x" * 25)
+    writer.close()
+    assert [len(line) for lines in gathered(reader, longest_bytes=10) for line in lines] == [25]
+
+
+class Notes:
+    """A listener that notes when lines came and lets what follows wait."""
+
+    def __init__(self) -> None:
+        self.looks: list[tuple[float, list[bytes]]] = []
+        self.over = threading.Event()
+
+    def on_lines(self, lines) -> bool:
+        self.looks.append((time.monotonic(), list(lines)))
+        return True
+
+    def on_end(self, status, log) -> None:
+        self.over.set()
+
+
+def listen(n: int, apart_s: float, gather_s: float) -> Notes:
+    notes = Notes()
+    argv = [sys.executable, "-c", _WRITES.format(n=n, apart_s=apart_s)]
+    link = Link(argv, notes, logging.getLogger("test"), gather_s)
+    link.start()
+    assert notes.over.wait(30)
+    link.join(5)
+    assert [line for _, lines in notes.looks for line in lines] == [b"%d" % i for i in range(n)]
+    return notes
+
+
+def test_fast_lines_gather():
+    assert len(listen(n=200, apart_s=0.002, gather_s=0.1).looks) <= 40
+
+
+def test_slow_lines_are_handed_on_one_by_one():
+    assert len(listen(n=8, apart_s=0.15, gather_s=0.05).looks) == 8
