@@ -12,6 +12,7 @@ need be. A command that fails is answered with :class:`~app.protocol.Failed`; it
 from __future__ import annotations
 
 import faulthandler
+import gc
 import logging
 import os
 import queue
@@ -228,6 +229,8 @@ def _carry_out(job: _Job, session: EngineSession, models: threading.Lock) -> Ite
         case Load():
             with models:
                 yield from session.load(job.command, job.cancel)
+            gc.collect()
+            gc.freeze()  # what is there now stays: no collection in the middle of an answer looks through it again
         case Generate() if job.cancel():
             yield Done(job.command.id, "cancelled", "", 0.0, 0.0)
         case Generate():

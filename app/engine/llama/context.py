@@ -118,6 +118,7 @@ class Context:
         self._n_droppable = 0
         self._n_last_rows = 0
         self._n_last_tokens = 0
+        self._views: dict[int, Row] = {}
         self._make_batch()
 
     @property
@@ -185,7 +186,12 @@ class Context:
             raise IndexError(index)
         pointer = lc.llama_get_logits_ith(self._context, self._n_last_tokens - self._n_last_rows + index)
         address = ctypes.addressof(pointer.contents)
-        view: Row = np.ctypeslib.as_array((ctypes.c_float * self.n_vocab).from_address(address))
+        view = self._views.get(address)
+        if view is None:  # making one takes longer than the whole choice; llama.cpp keeps few places
+            if len(self._views) > 2 * self.n_rows_max:
+                self._views.clear()
+            view = np.ctypeslib.as_array((ctypes.c_float * self.n_vocab).from_address(address))
+            self._views[address] = view
         return view
 
     def watch(self, watcher: Watcher | None) -> None:

@@ -60,6 +60,7 @@ class Model:
         self._read_facts(with_mtp)
 
     def _read_facts(self, with_mtp: bool) -> None:
+        self._pieces: dict[int, bytes] = {}
         self._vocab: Any = lc.llama_model_get_vocab(self._model)
         self.n_vocab: int = lc.llama_vocab_n_tokens(self._vocab)
         self.n_ctx_train: int = max(0, lc.llama_model_n_ctx_train(self._model))  # a lie of 2**31 comes out negative
@@ -111,11 +112,16 @@ class Model:
 
     def piece(self, token: int, *, special: bool = False) -> bytes:
         """Return the bytes of a token (none for a control token unless ``special``)."""
+        known = self._pieces.get(token)
+        if known is not None and not special:
+            return known
         buffer = ctypes.create_string_buffer(64)
         n = lc.llama_token_to_piece(self._vocab, token, buffer, len(buffer), 0, special)
         if n < 0:
             buffer = ctypes.create_string_buffer(-n)
             n = lc.llama_token_to_piece(self._vocab, token, buffer, len(buffer), 0, special)
+        if not special:
+            self._pieces[token] = buffer.raw[:n]
         return buffer.raw[:n]
 
     def text_of(self, token: int) -> str:
