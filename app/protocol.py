@@ -154,6 +154,32 @@ class Plan(_Value, frozen=True):
     debt_s: float
 
 
+class RowCost(_Value, frozen=True):
+    """Seconds of a target pass over ``n_rows`` tokens: lowest, median and highest of ``n`` timings."""
+
+    n_rows: int
+    low_s: float
+    median_s: float
+    high_s: float
+    n: int
+
+
+class DraftCost(_Value, frozen=True):
+    """Median seconds of a drafted token, and of a token to catch up with before (0: none was behind)."""
+
+    drafter: SpecType
+    token_s: float
+    catch_up_token_s: float
+
+
+class CostsAt(_Value, frozen=True):
+    """What passes cost with ``n_ctx`` tokens in the memory."""
+
+    n_ctx: int
+    rows: tuple[RowCost, ...]
+    drafters: tuple[DraftCost, ...]
+
+
 # --- commands ---------------------------------------------------------------------------------------
 
 
@@ -209,7 +235,15 @@ class Unload(_Command, frozen=True, tag="unload"):
     """Free the models; answered by :class:`Unloaded`."""
 
 
-Command = Load | Generate | Cancel | Tokenise | Render | Unload
+class MeasureCosts(_Command, frozen=True, tag="measure_costs"):
+    """Time target passes over each of ``n_rows``, and the drafters, at context positions. Empties the memories."""
+
+    n_rows: tuple[int, ...]
+    positions: tuple[int, ...] = (0,)
+    repeat: int = 3
+
+
+Command = Load | Generate | Cancel | Tokenise | Render | Unload | MeasureCosts
 
 
 # --- events -----------------------------------------------------------------------------------------
@@ -320,7 +354,17 @@ class Rendered(_Event, frozen=True, tag="rendered"):
     notices: tuple[NoticeInfo, ...] = ()
 
 
-Event = Hello | LoadProgress | Loaded | Unloaded | Started | Prefill | Chunk | Done | Failed | Tokenised | Rendered
+class CostsMeasured(_Event, frozen=True, tag="costs_measured"):
+    """Answer to :class:`MeasureCosts`, by position."""
+
+    id: int
+    costs: tuple[CostsAt, ...]
+
+
+Last = Loaded | Unloaded | Done | Tokenised | Rendered | CostsMeasured
+"""What ends the events of a command; :class:`Failed` does, too."""
+
+Event = Hello | LoadProgress | Started | Prefill | Chunk | Failed | Last
 
 _encoder = msgspec.json.Encoder()
 _commands = msgspec.json.Decoder(Command)

@@ -24,14 +24,10 @@ from app.protocol import (
     Cancel,
     Chunk,
     Command,
-    Done,
     Event,
     Failed,
     Hello,
-    Loaded,
-    Rendered,
-    Tokenised,
-    Unloaded,
+    Last,
     decode_event,
     encode,
 )
@@ -168,7 +164,7 @@ class EngineClient:
                 if isinstance(item, Failed | _Garbled | EngineDiedError):
                     over = not isinstance(item, _Garbled)  # a garbled one need not be the last
                     raise _as_error(item)
-                over = isinstance(item, Loaded | Unloaded | Done | Tokenised | Rendered)
+                over = isinstance(item, Last)
                 yield item
                 if over:
                     return

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from app.engine.cancel import CancelFlag
+from app.engine.cost_curve import measure_costs
 from app.engine.devices import check_runtime
 from app.engine.draft_length import LengthPolicy
 from app.engine.drafters import Drafter
@@ -29,11 +30,13 @@ from app.errors import DecodeError, EngineError, ModelFileError, PromptTooLongEr
 from app.protocol import (
     ChatMessage,
     Chunk,
+    CostsMeasured,
     Done,
     Generate,
     Load,
     Loaded,
     LoadProgress,
+    MeasureCosts,
     NoticeInfo,
     Prefill,
     Started,
@@ -122,6 +125,16 @@ class Session:
         return self._renderer.render(
             model.chat_template(), messages, bos=model.text_of(model.bos), eos=model.text_of(model.eos)
         )
+
+    # --- measuring ------------------------------------------------------------------------------------
+
+    def measure_costs(self, command: MeasureCosts, cancel: CancelFlag) -> CostsMeasured:
+        """Time the passes that the command names; see :mod:`app.engine.cost_curve`.
+
+        Raises:
+            SlipstreamError: the command asks for what the context does not have room for, or was cancelled.
+        """
+        return measure_costs(command, self._require(), cancel)
 
     # --- answering ------------------------------------------------------------------------------------
 

@@ -37,6 +37,7 @@ from app.protocol import (
     ChatMessage,
     Chunk,
     Command,
+    CostsMeasured,
     Done,
     ErrorInfo,
     Event,
@@ -46,6 +47,7 @@ from app.protocol import (
     Load,
     Loaded,
     LoadProgress,
+    MeasureCosts,
     NoticeInfo,
     Prefill,
     Render,
@@ -73,6 +75,9 @@ class EngineSession(Protocol):
     ) -> Generator[Started | Prefill | Chunk | Done, None, None]:
         """Answer; the last event is ``Done``."""
 
+    def measure_costs(self, command: MeasureCosts, cancel: CancelFlag) -> CostsMeasured:
+        """Time passes of the loaded pair."""
+
     def tokenise(self, text: str) -> tuple[int, ...]:
         """Return the token ids of a text; called from another thread, also during a generation."""
 
@@ -88,7 +93,7 @@ MakeSession = Callable[[], tuple[Hello, EngineSession]]
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    command: Load | Generate | Unload
+    command: Load | Generate | Unload | MeasureCosts
     received_s: float
     cancel: CancelFlag
 
@@ -235,6 +240,8 @@ def _carry_out(job: _Job, session: EngineSession, models: threading.Lock) -> Ite
             yield Done(job.command.id, "cancelled", "", 0.0, 0.0)
         case Generate():
             yield from session.generate(job.command, received_s=job.received_s, cancel=job.cancel)
+        case MeasureCosts():
+            yield session.measure_costs(job.command, job.cancel)
         case Unload():
             with models:
                 session.unload()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -23,11 +23,25 @@ from typing import Any, TypeVar
 from app.engine.client import Engine, EngineClient
 from app.engine.death import HINT
 from app.errors import EngineDiedError, EngineError, LoadError, SlipstreamError
-from app.host.turn import Job, Turn
+from app.host.turn import Job, Turn, last_event
 from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
 from app.metrics.recorder import SessionLog
 from app.models.library import Library
-from app.protocol import Chunk, Done, Hello, Load, Loaded, LoadProgress, Prefill, Started, Tokenise, Tokenised
+from app.protocol import (
+    Chunk,
+    CostsAt,
+    CostsMeasured,
+    Done,
+    Hello,
+    Load,
+    Loaded,
+    LoadProgress,
+    MeasureCosts,
+    Prefill,
+    Started,
+    Tokenise,
+    Tokenised,
+)
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -169,11 +183,22 @@ class Host:
             EngineError: no model is loaded, or the engine died.
         """
         engine = self._require_loaded()
-        async with aclosing(engine.send(Tokenise(engine.next_id(), text))) as events:
-            async for event in events:
-                if isinstance(event, Tokenised):
-                    return event.token_ids
-        raise EngineError("The engine did not say how many tokens the text has.")
+        return (await last_event(engine, Tokenise(engine.next_id(), text), Tokenised)).token_ids
+
+    async def measure_costs(
+        self, n_rows: Sequence[int], positions: Sequence[int], repeat: int = 3
+    ) -> tuple[CostsAt, ...]:
+        """Time target passes over so many rows, and the drafters, at context positions, in turn with the answers.
+
+        Raises:
+            SlipstreamError: no model is loaded, it has no room for that, or the engine died.
+        """
+        with self._job() as job:
+            async with self._turns:
+                engine = self._require_loaded()
+                command = MeasureCosts(engine.next_id(), tuple(n_rows), tuple(positions), repeat)
+                job.command_id = command.id
+                return (await last_event(engine, command, CostsMeasured)).costs
 
     # --- inside: jobs -------------------------------------------------------------------------------------
 

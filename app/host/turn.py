@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from app.errors import SlipstreamError
+from app.engine.client import Engine
+from app.errors import EngineError, SlipstreamError
 from app.host.values import AnswerEvent, ChatRequest
 from app.metrics.recorder import RunRecorder
-from app.protocol import Generate, Sampling
+from app.protocol import Command, Generate, Last, Sampling
+
+Ending = TypeVar("Ending", bound=Last)
 
 
 @dataclass(slots=True, eq=False)
@@ -76,3 +81,16 @@ class Turn:
             if isinstance(item, SlipstreamError):
                 raise item
             yield item
+
+
+async def last_event(engine: Engine, command: Command, kind: type[Ending]) -> Ending:
+    """Have a command carried out and return what it ends with.
+
+    Raises:
+        SlipstreamError: it could not be, or ended with something else.
+    """
+    async with aclosing(engine.send(command)) as events:
+        async for event in events:
+            if isinstance(event, kind):
+                return event
+    raise EngineError(f"The engine did not answer ({type(command).__name__}).", "Start the engine again.")
