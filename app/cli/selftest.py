@@ -16,19 +16,19 @@ from typing import Annotated
 import msgspec
 import typer
 
-from app.chat.conversation import AnswerStats, Conversation, Message, title_from
+from app.chat.conversation import Conversation, Message, title_from
 from app.cli.hosting import host, load
 from app.cli.measure import WARM_UP, Measured, Trial, identical_to_plain, interleave, is_off, measure, warm_up
 from app.cli.profile import accept_text
 from app.engine.client import UNWATCHED_S
 from app.errors import SlipstreamError
 from app.host import Host, PairChoice
+from app.host.answer_stats import stats_of
 from app.metrics.atomic import replacing
 from app.metrics.baseline import record
 from app.metrics.export import Metrics, export_session, read_json
 from app.metrics.prompts import Prompt, load_prompts
 from app.metrics.recorder import SessionLog, spec_name
-from app.metrics.values import Run
 from app.metrics.verdict import MIN_PAIRS
 from app.protocol import Engagement, Sampling, Speculation
 
@@ -167,7 +167,9 @@ def _conversation(measured: Sequence[Measured]) -> Conversation:
     for one in shown:
         at = datetime.fromisoformat(one.run.requested_at)
         messages.append(Message(role="user", text=_asked(one.trial.prompt), created_at=at))
-        messages.append(Message(role="assistant", text=one.text, created_at=at, stats=_stats(one.run)))
+        engagement = Engagement(one.run.engaged, "ngram", one.run.draft_tokens, one.run.not_engaged)
+        stats = stats_of(one.run, engagement)
+        messages.append(Message(role="assistant", text=one.text, created_at=at, stats=stats))
     begun = messages[0].created_at
     numbered = tuple(
         msgspec.structs.replace(message, id=i, parent_id=i - 1 or None) for i, message in enumerate(messages, start=1)
@@ -183,23 +185,6 @@ def _conversation(measured: Sequence[Measured]) -> Conversation:
 
 def _asked(prompt: Prompt) -> str:
     return prompt.messages[-1].content
-
-
-def _stats(run: Run) -> AnswerStats:
-    stop = run.stop_reason
-    return AnswerStats(
-        n_tokens=run.tokens,
-        n_prompt_tokens=run.prompt_tokens,
-        n_cached_tokens=run.cached_tokens,
-        decode_tps=run.decode_tps,
-        ttft_s=run.ttft_s,
-        answer_s=run.answer_s,
-        n_proposed=run.proposed,
-        n_accepted=run.accepted,
-        engagement=Engagement(run.engaged, "ngram", run.draft_tokens, run.not_engaged),
-        stop_reason="failed" if stop == "engine_died" else stop,
-        run_id=run.id,
-    )
 
 
 def _check_files(metrics: Metrics, out: Path) -> None:

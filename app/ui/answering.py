@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, assert_never
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.conversation import AnswerStats, MessageState
+from app.chat.conversation import MessageState
 from app.chat.store import SAVE_EVERY_S
 from app.errors import EngineDiedError, SlipstreamError
 from app.host import AnswerEvent, ChatRequest, Host
-from app.protocol import Chunk, Done, Engagement, Prefill, Started, Step
+from app.host.answer_stats import stats_of
+from app.protocol import Chunk, Done, Prefill, Started, Step
 from app.ui.wording import prefill_words, speed_words, waiting_words
 
 if TYPE_CHECKING:
-    from app.metrics.values import Run
     from app.ui.chats import Chats
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
@@ -201,21 +201,3 @@ class Answering(QObject):
         self._window.composer.show_answering(is_answering=False)
         self._engine.note_answering(is_answering=False)
         self.ended.emit()
-
-
-def stats_of(run: Run, engagement: Engagement | None) -> AnswerStats:
-    """Return what is shown and stored of a run."""
-    stop = run.stop_reason
-    return AnswerStats(
-        n_tokens=run.tokens,
-        n_prompt_tokens=run.prompt_tokens,
-        n_cached_tokens=run.cached_tokens,
-        decode_tps=run.decode_tps,
-        ttft_s=run.ttft_s,
-        answer_s=run.answer_s,
-        n_proposed=run.proposed,
-        n_accepted=run.accepted,
-        engagement=None if run.spec_type == "none" else engagement,
-        stop_reason="failed" if stop == "engine_died" else stop,
-        run_id=run.id,
-    )

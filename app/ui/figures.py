@@ -40,7 +40,10 @@ def verdict_words(session: SessionLog) -> str:
     """Say whether speculation pays: the verdict on the newest answer that was drafted."""
     for run in reversed(session.runs):
         if comparison := session.comparison_of(run):
-            return f"Speculation {comparison.sentence}"
+            words = comparison.sentence
+            if comparison.verdict == "cannot tell":
+                return f"Does speculation pay? {words[:1].upper()}{words[1:]}"
+            return f"Speculation {words}"
     return "Does speculation pay? Not measured yet."
 
 

@@ -10,14 +10,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-import msgspec
-
 from app.errors import EngineError
 from app.host import AnswerEvent, ChatRequest, Host, PairChoice
 from app.metrics.baseline import Baseline, record
+from app.metrics.prompts import Prompt, load_prompts
 from app.metrics.values import Run
-from app.paths import resource
-from app.protocol import ChatMessage, Sampling, Speculation
+from app.protocol import Sampling, Speculation
 from app.ui.wording import drafter_name
 
 SETS = ("chat", "code", "prose")
@@ -31,11 +29,6 @@ _PLAIN = Speculation()
 OnEvent = Callable[[AnswerEvent, Speculation], None]
 
 
-class _Line(msgspec.Struct, frozen=True):
-    name: str
-    prompt: str
-
-
 @dataclass(frozen=True, slots=True)
 class RecordProgress:
     """How far a recording has come, in words."""
@@ -44,14 +37,9 @@ class RecordProgress:
     words: str
 
 
-def built_in_prompts() -> tuple[tuple[str, str], ...]:
-    """Return (name, prompt) of some prompts of each kind."""
-    found: list[tuple[str, str]] = []
-    for name in SETS:
-        lines = resource("bench", f"{name}.jsonl").read_bytes().splitlines()[:PER_SET]
-        decoded = (msgspec.json.decode(line, type=_Line) for line in lines)
-        found += [(line.name, line.prompt) for line in decoded]
-    return tuple(found)
+def built_in_prompts() -> tuple[Prompt, ...]:
+    """Return some prompts of each kind."""
+    return tuple(prompt for name in SETS for prompt in load_prompts(name)[:PER_SET])
 
 
 class Recording:
@@ -74,13 +62,15 @@ class Recording:
         try:
             yield RecordProgress(0.0, "Preparing to record…")
             await self._host.load(alone)
-            await self._ask(_WARM_UP, self._prompts[0][1], _PLAIN, _WARM_UP_TOKENS)
-            for n, (name, prompt, way) in enumerate(trials):
+            await self._ask(replace(self._prompts[0], name=_WARM_UP), _PLAIN, _WARM_UP_TOKENS)
+            for n, (prompt, way) in enumerate(trials):
                 kind = "plain" if way == _PLAIN else f"with {drafter_name(','.join(way.types))}"
-                yield RecordProgress(n / len(trials), f"Recording answer {n + 1} of {len(trials)}: {name}, {kind}")
+                yield RecordProgress(
+                    n / len(trials), f"Recording answer {n + 1} of {len(trials)}: {prompt.name}, {kind}"
+                )
                 if way != _PLAIN:
                     await self._host.load(pair)
-                run = await self._ask(name, prompt, way, MAX_TOKENS)
+                run = await self._ask(prompt, way, MAX_TOKENS)
                 if way == _PLAIN:
                     plain.append(run)
             self.baseline = record(plain, prompt_set=", ".join(SETS))[0]
@@ -88,20 +78,20 @@ class Recording:
             if self._host.state.pair != pair and self._host.state.phase != "died":
                 await self._host.load(pair)
 
-    def _trials(self, *, is_alternating: bool) -> Sequence[tuple[str, str, Speculation]]:
+    def _trials(self, *, is_alternating: bool) -> Sequence[tuple[Prompt, Speculation]]:
         ways = (_PLAIN, self._way) if self._way != _PLAIN else (_PLAIN,)
         if not is_alternating:
-            return [(name, prompt, way) for way in ways for name, prompt in self._prompts]
+            return [(prompt, way) for way in ways for prompt in self._prompts]
         return [
-            (name, prompt, ways[(n + turn) % len(ways)])
+            (prompt, ways[(n + turn) % len(ways)])
             for turn in range(len(ways))
-            for n, (name, prompt) in enumerate(self._prompts)
+            for n, prompt in enumerate(self._prompts)
         ]
 
-    async def _ask(self, name: str, prompt: str, way: Speculation, max_tokens: int) -> Run:
+    async def _ask(self, prompt: Prompt, way: Speculation, max_tokens: int) -> Run:
         request = ChatRequest(
-            messages=(ChatMessage("user", prompt),),
-            label=name,
+            messages=prompt.messages,
+            label=prompt.name,
             speculation=way,
             sampling=self._sampling,
             max_tokens=max_tokens,

@@ -67,7 +67,7 @@ def test_the_panel_shows_the_figures_of_the_session(program):
         facts = panel.facts()
         assert facts["Draft accepted"] == f"{run.accepted}/{run.proposed} ({run.acceptance:.1%})"
         assert facts["Tokens per step"] == f"{run.tokens_per_step:.2f}"
-        assert panel.verdict == "Speculation cannot tell yet (6 more pairs needed)"
+        assert panel.verdict == "Does speculation pay? Cannot tell yet (6 more pairs needed)"
         program.window.pair_bar.toggle_speculation()
         await program.ask("plain")
         assert panel.baseline_words.startswith("Baseline 50.0 tok/s")
@@ -203,8 +203,8 @@ def test_recording_that_fails_says_why(program):
 
 def test_the_built_in_prompts_are_enough_for_a_baseline():
     prompts = built_in_prompts()
-    assert len(prompts) == len({name for name, _ in prompts}) == 6
-    assert all(prompt.strip() for _, prompt in prompts)
+    assert len(prompts) == len({prompt.name for prompt in prompts}) == 6
+    assert all(prompt.messages[-1].content.strip() for prompt in prompts)
 
 
 @shows_dialog

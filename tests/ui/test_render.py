@@ -10,9 +10,9 @@ from PySide6.QtGui import QColor, QImage
 from app.chat.conversation import Conversation, Message, now
 from app.errors import ExportError
 from app.host import ChatRequest, Host, PairChoice
+from app.host.answer_stats import stats_of
 from app.metrics.baseline import record
 from app.protocol import Engagement, Speculation
-from app.ui.answering import stats_of
 from app.ui.render import CHART_SIZE, WINDOW_SIZE, render_chart, render_window
 from app.ui.theme import DARK, LIGHT
 from tests.doubles import POEM, Answer, ScriptedEngine
