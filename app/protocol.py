@@ -48,7 +48,8 @@ class Sampling(_Value, frozen=True):
     """Sampling settings; the chain is applied in this order, temperature last.
 
     ``temperature`` 0 means the most likely token (after penalties). ``top_k`` 0, ``top_p`` 1, ``min_p`` 0
-    and ``repeat_penalty`` 1 switch their member off. ``seed`` keys the noise of the draw.
+    and ``repeat_penalty`` 1 switch their member off. ``seed`` keys the noise of the draw. ``grammar`` (GBNF, start
+    ``root``) is what the answer keeps to; "" is none.
     """
 
     seed: int
@@ -60,6 +61,7 @@ class Sampling(_Value, frozen=True):
     frequency_penalty: float = 0.0
     presence_penalty: float = 0.0
     penalty_last_n: int = 64
+    grammar: str = ""
 
 
 class Speculation(_Value, frozen=True):

@@ -5,6 +5,9 @@
 At temperature 0 it is ``argmax p`` after penalties. The choice depends on the row, on the tokens taken so
 far and on (seed, position), and on nothing else: not on the draft, its length or timing. That is
 what makes one acceptance rule lossless for every drafter at every temperature.
+
+With a grammar, a choice that the grammar allows stands (most do, and one token is quickly checked). Otherwise the
+choice is made again, with the same noise, from what the grammar allows of the whole vocabulary.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 from msgspec import structs
 from numpy.typing import NDArray
 
-from app.engine.llama import Row, SamplerChain
+from app.engine.llama import Grammar, NothingAllowedError, Row, SamplerChain
 from app.engine.noise import gumbel
 from app.errors import DecodeError, UsageError
 from app.protocol import Sampling
@@ -27,6 +30,9 @@ _BLOCK = 64
 
 COLDEST = 1e-6
 """A temperature up to this is 0: logits differ by more or not at all, and divided by less they overflow."""
+
+_N_ASKED = 64
+"""So many of the most likely tokens a grammar is asked about first; each time it allows too few, 8 times as many."""
 
 N_CONFIDENCE = 10
 """A draft token's probability is taken among this many of the most likely (as llama.cpp's drafters do)."""
@@ -82,6 +88,7 @@ class Sampler:
             s.repeat_penalty != 1.0 or s.frequency_penalty != 0.0 or s.presence_penalty != 0.0
         )
         self._window: collections.deque[int] = collections.deque(maxlen=max(1, s.penalty_last_n))
+        self._grammar: Grammar | None = None
         self._chain = SamplerChain()
         if self._has_penalties:
             self._chain.add_penalties(
@@ -96,7 +103,11 @@ class Sampler:
                 self._chain.add_min_p(s.min_p)
             self._chain.add_temperature(s.temperature)
         for token in collections.deque(history, maxlen=max(1, s.penalty_last_n)):
-            self.accept(token)
+            self._count(token)
+
+    def keep_to(self, grammar: Grammar) -> None:
+        """Let the next tokens follow a grammar; it is closed with this sampler."""
+        self._grammar = grammar
 
     def choose(self, row: Row, position: int) -> int:
         """Return the token at ``position`` given its logits, shape ``(n_vocab,)``.
@@ -105,39 +116,84 @@ class Sampler:
 
         Raises:
             DecodeError: the row holds no numbers; llama.cpp's samplers would end the process.
+            NothingAllowedError: the grammar allows no token.
         """
-        s, row = self._sampling, row[: self._n_vocab]
+        row = row[: self._n_vocab]
         likeliest = int(row.argmax())  # the first NaN, if there is one
         if not np.isfinite(row[likeliest]):
             raise DecodeError(
                 f"The model computed a logit that is not a number ({row[likeliest]}) at position {position}.",
                 "Its file is damaged or was badly quantised: get it again, or another quantisation of it.",
             )
-        if s.temperature == 0 and not self._has_penalties:
-            return likeliest
-        ids, logits = self._chain.apply(*self._candidates(row))
+        if self._sampling.temperature == 0 and not self._has_penalties:
+            token = likeliest
+        else:
+            token = self._draw(row, self._candidates(row), position)
+        if self._grammar is None or len(self._grammar.allowed(np.array([token], dtype=np.int32))):
+            return token
+        return self._draw(row, self._allowed_candidates(row, self._grammar), position)
+
+    def _draw(self, row: Row, candidates: NDArray[np.int32], position: int) -> int:
+        """Run candidates through the chain; return the one that is best with its noise."""
+        ids, logits = self._chain.apply(candidates, row[candidates])
         scores = logits.astype(np.float64)
-        if s.temperature > 0:
-            scores += gumbel(s.seed, position, ids)
+        if self._sampling.temperature > 0:
+            scores += gumbel(self._sampling.seed, position, ids)
         # The chain's order of equal logits is its own affair; ours is the lowest id.
         best = ids[scores == scores.max()]
         return int(best.min())
 
-    def _candidates(self, row: Row) -> tuple[NDArray[np.int32], Row]:
+    @property
+    def _n_kept(self) -> int:
+        """How many tokens the chain keeps at most; 0 is any number."""
+        return 1 if self._sampling.temperature == 0 else self._sampling.top_k
+
+    def _touched(self, row: Row) -> NDArray[np.int32]:
+        """Return the tokens that have a penalty: it can push one out of the k best or lift one into them."""
+        if not self._has_penalties:
+            return np.empty(0, dtype=np.int32)
+        return np.fromiter((token for token in set(self._window) if token < len(row)), dtype=np.int32)
+
+    def _candidates(self, row: Row) -> NDArray[np.int32]:
         """Narrow the vocabulary to what the chain could keep, so that it need not sort all of it."""
-        k = 1 if self._sampling.temperature == 0 else self._sampling.top_k
-        if k == 0:
-            ids = np.arange(len(row), dtype=np.int32)
-        elif self._has_penalties:
-            # A penalty can push a token out of the k best or lift one into them.
-            touched = np.fromiter((token for token in set(self._window) if token < len(row)), dtype=np.int32)
-            ids = np.union1d(top_superset(row, k + len(touched)), touched).astype(np.int32)
-        else:
-            ids = top_superset(row, k)
-        return ids, row[ids]
+        if self._n_kept == 0:
+            return np.arange(len(row), dtype=np.int32)
+        if not self._has_penalties:
+            return top_superset(row, self._n_kept)
+        touched = self._touched(row)
+        return np.union1d(top_superset(row, self._n_kept + len(touched)), touched).astype(np.int32)
+
+    def _allowed_candidates(self, row: Row, grammar: Grammar) -> NDArray[np.int32]:
+        """Return what the chain could keep of the tokens that the grammar allows.
+
+        Raises:
+            NothingAllowedError: there is none.
+        """
+        touched = self._touched(row)
+        n_asked = _N_ASKED if self._n_kept else len(row)
+        while True:
+            # All of a superset are at least as likely as all outside, so enough allowed ones of it are the best.
+            asked = top_superset(row, n_asked)
+            allowed = grammar.allowed(asked)
+            if len(asked) == len(row) or len(allowed) >= self._n_kept + len(touched):
+                break
+            n_asked *= 8
+        if len(touched):
+            allowed = np.union1d(allowed, grammar.allowed(touched)).astype(np.int32)
+        allowed = allowed[np.isfinite(row[allowed])]
+        if not len(allowed):
+            raise NothingAllowedError(
+                "The grammar allows no token of this model here, not even the end.", "Correct the grammar."
+            )
+        return allowed
 
     def accept(self, token: int) -> None:
-        """Count a token for the penalties."""
+        """Count a token for the penalties, and go on in the grammar."""
+        if self._grammar is not None:
+            self._grammar.accept(token)
+        self._count(token)
+
+    def _count(self, token: int) -> None:
         if self._has_penalties:
             self._window.append(token)
             self._chain.accept(token)
@@ -148,11 +204,14 @@ class Sampler:
         copy._sampling, copy._n_vocab, copy._has_penalties = self._sampling, self._n_vocab, self._has_penalties
         copy._window = self._window.copy()
         copy._chain = self._chain.clone()
+        copy._grammar = None if self._grammar is None else self._grammar.clone()
         return copy
 
     def close(self) -> None:
-        """Free the native chain."""
+        """Free the native chain and the grammar's state."""
         self._chain.close()
+        if self._grammar is not None:
+            self._grammar.close()
 
 
 def confidence(row: Row, token: int) -> float:

@@ -19,7 +19,7 @@ from app.engine.devices import check_runtime
 from app.engine.draft_length import LengthPolicy
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
-from app.engine.llama import DecodeCancelledError
+from app.engine.llama import DecodeCancelledError, Grammar
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
 from app.engine.prompt_cache import reusable
 from app.engine.sampler import Sampler
@@ -158,6 +158,8 @@ class Session:
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
         answer = _Answer(command, pair, tokens, sampler, received_s)
         try:
+            if command.sampling.grammar:
+                sampler.keep_to(Grammar(pair.target.model, command.sampling.grammar))
             engaged = engage(command, pair, sampler, tokens)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)

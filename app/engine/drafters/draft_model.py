@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from app.engine.draft_length import Ask
-from app.engine.llama import Row
+from app.engine.llama import NothingAllowedError, Row
 from app.engine.prompt_cache import Held, reusable
 from app.engine.sampler import Sampler, confidence
 from app.errors import PairError
@@ -135,6 +135,8 @@ class DraftModelDrafter:
                     break
                 sampler.accept(token)
                 self._feed([token], 1)
+        except NothingAllowedError:
+            pass  # the draft has led the grammar into a dead end: what comes before it may still be right
         finally:
             sampler.close()
         return draft if len(draft) >= self._draft_min else []

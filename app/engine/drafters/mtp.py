@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from app.engine.draft_length import Ask
-from app.engine.llama import Hidden, Row
+from app.engine.llama import Hidden, NothingAllowedError, Row
 from app.engine.prompt_cache import common_prefix
 from app.engine.sampler import Sampler, confidence
 from app.protocol import SpecType
@@ -195,6 +195,8 @@ class MtpDrafter:
                 if not heads.shares_memory:
                     position += 1
                 heads.decode([token], heads.hidden(), position)
+        except NothingAllowedError:
+            pass  # the draft has led the grammar into a dead end: what comes before it may still be right
         finally:
             sampler.close()
             heads.rewind(len(tokens))  # what was fed with the heads' own rows goes

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from app.engine.llama.context import Row
 
-_CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])  # llama_token_data
+CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
+"""``llama_token_data``."""
+
+
+def candidate_array(data: NDArray[Any]) -> Any:
+    """Return a ``llama_token_data_array`` over candidates, which the caller keeps alive."""
+    return lc.llama_token_data_array(
+        data=data.ctypes.data_as(lc.llama_token_data_p), size=len(data), selected=-1, sorted=False
+    )
 
 
 class SamplerChain:
@@ -47,11 +55,9 @@ class SamplerChain:
 
     def apply(self, ids: NDArray[np.int32], logits: Row) -> tuple[NDArray[np.int32], Row]:
         """Run candidates through the chain; return the ids that are left and their final logits."""
-        data = np.empty(len(ids), dtype=_CANDIDATE)
+        data = np.empty(len(ids), dtype=CANDIDATE)
         data["id"], data["logit"], data["p"] = ids, logits, 0.0
-        array = lc.llama_token_data_array(
-            data=data.ctypes.data_as(lc.llama_token_data_p), size=len(ids), selected=-1, sorted=False
-        )
+        array = candidate_array(data)
         lc.llama_sampler_apply(self._chain, ctypes.byref(array))
         left = data[: array.size]
         return left["id"].copy(), left["logit"].copy()

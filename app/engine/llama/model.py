@@ -5,9 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import llama_cpp.llama_cpp as lc
+import numpy as np
+from numpy.typing import NDArray
 
 from app.engine.cancel import CancelFlag
 from app.engine.llama.backend import extra_buffers_are_safe, forget_log, init_backend, last_log
@@ -83,6 +86,17 @@ class Model:
     def handle(self) -> Any:
         """The native pointer, for :class:`Context` alone."""
         return self._model
+
+    @property
+    def vocabulary(self) -> Any:
+        """The native pointer, for :class:`Grammar` alone."""
+        return self._vocab
+
+    @cached_property
+    def tokens_with_zero(self) -> NDArray[np.int32]:
+        """Ids of tokens with a zero byte after their first: llama.cpp's grammars take it for their end."""
+        zero = [token for token in range(self.n_vocab) if 0 in self.piece(token, special=True)[1:]]
+        return np.array(zero, dtype=np.int32)
 
     def meta(self, key: str) -> str:
         """Return a metadata value as text, or "" if the file has no such key."""

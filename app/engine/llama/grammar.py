@@ -1,0 +1,143 @@
+"""A grammar (GBNF) that an answer keeps to: which tokens it allows next.
+
+llama.cpp ends the process where a grammar is asked too much: it accepts a token that the grammar forbids
+(``llama_grammar_accept_token`` throws through C), never ends on a repetition such as ``{5,2}``, and overflows the stack
+on deep nesting. All of that is refused here first.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import llama_cpp.llama_cpp as lc
+import numpy as np
+from numpy.typing import NDArray
+
+from app.engine.llama.backend import forget_log, last_log
+from app.engine.llama.chain import CANDIDATE, candidate_array
+from app.engine.llama.model import Model
+from app.errors import DecodeError, UsageError
+
+MAX_BYTES = 64 * 1024
+"""A longer grammar is refused: llama.cpp follows chains of rules by recursion."""
+
+MAX_DEPTH = 100
+"""Parentheses that may be open at once; llama.cpp reads them by recursion."""
+
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|#[^\n]*', re.DOTALL)
+_REPEAT = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
+_PARSE_ERROR = "error parsing grammar: "
+_MAX_WORDS = 200
+
+_HINT = "See llama.cpp's grammars/README.md for how a GBNF grammar is written."
+
+
+class NothingAllowedError(DecodeError):
+    """The grammar allows no token of this vocabulary; never crosses a process as such."""
+
+
+def check(text: str) -> None:
+    """Refuse what would end the process or never end.
+
+    Raises:
+        UsageError: says what it is.
+    """
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES or "\0" in text:
+        raise UsageError(f"The grammar is longer than {MAX_BYTES} bytes, or holds a zero byte.", "Make it simpler.")
+    bare = _QUOTED.sub(" ", text)
+    depth = deepest = 0
+    for character in bare:
+        depth += (character == "(") - (character == ")")
+        deepest = max(deepest, depth)
+    if deepest > MAX_DEPTH:
+        raise UsageError(f"The grammar nests parentheses {deepest} deep; {MAX_DEPTH} are allowed.", "Use more rules.")
+    for low, high in _REPEAT.findall(bare):
+        if int(low) > int(high):
+            raise UsageError(
+                f"The grammar repeats something {{{low},{high}}} times.", "The smaller number comes first."
+            )
+    if "<" in bare:
+        # llama.cpp allows tokens after a match within them, and then throws on accepting one.
+        raise UsageError("The grammar names tokens (<…>), which can end the engine.", "Spell their text in quotes.")
+
+
+class Grammar:
+    """The state of a grammar after the tokens that were accepted."""
+
+    def __init__(self, model: Model, text: str) -> None:
+        """Read a grammar; its start is the rule ``root``.
+
+        Raises:
+            UsageError: it is not a grammar; the message is llama.cpp's own word.
+        """
+        check(text)
+        forget_log()
+        with _native_stderr() as written:
+            self._sampler: Any = lc.llama_sampler_init_grammar(
+                model.vocabulary, text.encode("utf-8", "replace"), b"root"
+            )
+        if not self._sampler:
+            raise UsageError(f"The grammar cannot be read: {_words(written())}", _HINT)
+        self._never = model.tokens_with_zero
+
+    def allowed(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return those of the ids that may come next, in their order."""
+        data = np.zeros(len(ids), dtype=CANDIDATE)
+        data["id"] = ids
+        array = candidate_array(data)
+        lc.llama_sampler_apply(self._sampler, ctypes.byref(array))
+        left: NDArray[np.int32] = ids[data["logit"] == 0]
+        return left[~np.isin(left, self._never)] if len(self._never) else left
+
+    def accept(self, token: int) -> None:
+        """Go on after a token.
+
+        Raises:
+            NothingAllowedError: the grammar does not allow it; llama.cpp would end the process.
+        """
+        if not len(self.allowed(np.array([token], dtype=np.int32))):
+            raise NothingAllowedError(f"The grammar does not allow token {token} here.")
+        lc.llama_sampler_accept(self._sampler, token)
+
+    def clone(self) -> Self:
+        """Return a copy with its own state."""
+        copy = object.__new__(type(self))
+        copy._sampler, copy._never = lc.llama_sampler_clone(self._sampler), self._never
+        return copy
+
+    def close(self) -> None:
+        """Free the native state."""
+        if self._sampler:
+            lc.llama_sampler_free(self._sampler)
+            self._sampler = None
+
+
+def _words(written: str) -> str:
+    """Return what llama.cpp has against a grammar: it prints to stderr what it could not read, and logs the rest."""
+    _, found, told = written.partition(_PARSE_ERROR)
+    words = " ".join(told.split("\n\n")[0].split()) if found else last_log("no reason given")
+    if words.endswith(" at"):
+        words += " its end"
+    return words if len(words) <= _MAX_WORDS else f"{words[:_MAX_WORDS]} …"
+
+
+@contextmanager
+def _native_stderr() -> Iterator[Callable[[], str]]:
+    """Catch what native code prints to stderr meanwhile; the value returns it, once the block is left."""
+    with tempfile.TemporaryFile() as file:
+        text = ""
+        ours = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lambda: text
+        finally:
+            os.dup2(ours, 2)
+            os.close(ours)
+            file.seek(0)
+            text = file.read().decode("utf-8", "replace")
