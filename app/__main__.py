@@ -6,6 +6,7 @@ than it needs. Exit codes: 0 done, 1 failed (one line and a hint on stderr), 2 w
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
 import os
@@ -23,6 +24,9 @@ PROCESSES = {
 """Roles of our own child processes; they set up their own streams and logging."""
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""What a write to standard output meets; one to a file of ours becomes one of our own errors where it happens."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +53,9 @@ def main_window() -> int:
 def _guarded(run: Callable[[], int]) -> int:
     """Turn what a person can do something about into one line and a hint, and the rest into one line and a log."""
     try:
-        return run()
+        code = run()
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here a full disk can still be told; the interpreter's end has no words for it
     except SlipstreamError as fault:
         logger.info("%s: %s", fault.code, fault.message, exc_info=True)
         _say(f"error: {fault.message}", fault.hint)
@@ -60,11 +66,16 @@ def _guarded(run: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as fault:
+        if isinstance(fault, OSError) and fault.filename is None and fault.errno in UNWRITABLE:
+            _let_go_of_stdout()
+            _say(f"error: The output cannot be written: {fault.strerror or fault}.", "Is the disk full?")
+            return FAILED
         logger.exception("unexpected")
         _say(
             f"internal error: {type(fault).__name__}: {fault}", f"Please report it; the details are in {_log_place()}."
         )
         return FAILED
+    return code
 
 
 def _say(line: str, hint: str) -> None:

@@ -89,6 +89,26 @@ def test_reader_that_leaves_before_the_output_is_no_traceback():
     assert errors == b""
 
 
+@pytest.mark.linux
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("infer", "starter", "-p", "hi", "--max-tokens", "4"),
+        ("infer", "starter", "-p", "hi", "--max-tokens", "4", "--json"),
+        ("list",),
+        ("list", "--json"),
+        ("--version",),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_line_and_a_hint(arguments):
+    with open("/dev/full", "w") as full, started(*arguments, stdout=full, stderr=subprocess.PIPE) as process:  # noqa: PTH123
+        errors = process.stderr.read().decode()
+        assert process.wait(timeout=60) == 1
+    line, hint = errors.splitlines()
+    assert line == "error: The output cannot be written: No space left on device."
+    assert hint.startswith("hint: ")
+
+
 def test_worker_word_starts_the_engine_process():
     with started("worker", stdin=subprocess.PIPE) as process:
         hello = json.loads(process.stdout.readline())
