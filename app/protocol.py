@@ -206,6 +206,7 @@ class Generate(_Command, frozen=True, tag="generate"):
 
     With ``reuse_memory`` off the prompt is evaluated from an empty memory. Kernels round by how many tokens they
     evaluate at once, so only then are two answers to a prompt computed alike whatever was asked before.
+    With ``slide`` a conversation that is longer than the context loses its oldest turns, with a notice.
     """
 
     sampling: Sampling
@@ -215,6 +216,7 @@ class Generate(_Command, frozen=True, tag="generate"):
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()
     reuse_memory: bool = True
+    slide: bool = False
 
 
 class Cancel(_Command, frozen=True, tag="cancel"):

@@ -21,12 +21,13 @@ from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
 from app.engine.llama import DecodeCancelledError, Grammar
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
+from app.engine.prompt import make_prompt
 from app.engine.prompt_cache import reusable
 from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, Outcome, speculate
 from app.engine.template import Renderer
 from app.engine.text import TextStream
-from app.errors import DecodeError, EngineError, ModelFileError, PromptTooLongError, UsageError
+from app.errors import DecodeError, EngineError, ModelFileError
 from app.protocol import (
     ChatMessage,
     Chunk,
@@ -152,7 +153,7 @@ class Session:
             SlipstreamError: the request cannot be answered, or the target failed.
         """
         pair = self._require()
-        tokens, notices = self._prompt(command, pair)
+        tokens, notices = make_prompt(command, pair.target.model, pair.target.context.n_ctx, self.render)
         if not command.reuse_memory:
             pair.target.forget()
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
@@ -169,34 +170,6 @@ class Session:
                 yield from answer.run(engaged, notices, cancel)
         finally:
             sampler.close()
-
-    def _prompt(self, command: Generate, pair: LoadedPair) -> tuple[list[int], tuple[NoticeInfo, ...]]:
-        """Return the prompt's tokens.
-
-        Raises:
-            UsageError: there is no prompt, or two.
-            PromptTooLongError: the context has no room for an answer.
-        """
-        if bool(command.messages) == (command.prompt is not None):
-            raise UsageError("A request has either messages or a prompt.", "Give exactly one of the two.")
-        if command.max_tokens < 1:
-            raise UsageError(f"max_tokens is {command.max_tokens}.", "It must be at least 1.")
-        model = pair.target.model
-        notices: tuple[NoticeInfo, ...] = ()
-        if command.prompt is None:
-            text, notices = self.render(command.messages)
-            bos = model.text_of(model.bos)
-            tokens = model.tokenise(text, add_special=not (bos and text.startswith(bos)))
-        else:
-            tokens = model.tokenise(command.prompt, add_special=True)
-        if not tokens:
-            raise UsageError("The prompt is empty.", "Write something.")
-        if len(tokens) >= pair.target.context.n_ctx:
-            raise PromptTooLongError(
-                f"The conversation is {len(tokens)} tokens long; the context holds {pair.target.context.n_ctx}.",
-                "Shorten it, start a new conversation, or choose a longer context.",
-            )
-        return tokens, notices
 
 
 def _draft_key(path: str) -> tuple[object, ...]:

@@ -1,0 +1,102 @@
+"""From a request to the tokens of its prompt; where the context is too short, perhaps without the oldest turns.
+
+A turn is a message of the user with what follows it up to the next one. System messages and the last turn always
+stay. More is left out than must be, a quarter of the context at a time: the next requests then begin with the
+same turns, so the memory holds most of their prompts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from app.engine.llama import Model
+from app.errors import PromptTooLongError, UsageError
+from app.protocol import ChatMessage, Generate, NoticeInfo
+
+Notices = tuple[NoticeInfo, ...]
+Render = Callable[[Sequence[ChatMessage]], tuple[str, Notices]]
+
+
+def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> tuple[list[int], Notices]:
+    """Return the prompt's tokens, fewer than ``n_ctx``, and what a person should know about them.
+
+    Raises:
+        UsageError: there is no prompt, or two.
+        PromptTooLongError: the context has no room for an answer.
+    """
+    if bool(command.messages) == (command.prompt is not None):
+        raise UsageError("A request has either messages or a prompt.", "Give exactly one of the two.")
+    if command.max_tokens < 1:
+        raise UsageError(f"max_tokens is {command.max_tokens}.", "It must be at least 1.")
+
+    def tokens_of(messages: Sequence[ChatMessage]) -> tuple[list[int], Notices]:
+        text, notices = render(messages)
+        bos = model.text_of(model.bos)
+        return model.tokenise(text, add_special=not (bos and text.startswith(bos))), notices
+
+    notices: Notices = ()
+    if command.prompt is not None:
+        tokens = model.tokenise(command.prompt, add_special=True)
+    else:
+        tokens, notices = tokens_of(command.messages)
+    if not tokens:
+        raise UsageError("The prompt is empty.", "Write something.")
+    if command.slide and command.prompt is None:
+        n_least = _n_to_leave_out(len(tokens), n_ctx, command.max_tokens)
+        if n_least > 0:
+            tokens, notices = _slide(command.messages, len(tokens) - n_least, tokens_of, (tokens, notices))
+    if len(tokens) >= n_ctx:
+        raise PromptTooLongError(
+            f"The conversation is {len(tokens)} tokens long; the context holds {n_ctx}.",
+            "Shorten it, start a new conversation, or choose a longer context.",
+        )
+    return tokens, notices
+
+
+def _n_to_leave_out(n_tokens: int, n_ctx: int, max_tokens: int) -> int:
+    """Return how many tokens have to go so that the answer, or a quarter of the context, has room."""
+    quarter = n_ctx // 4
+    n_over = n_tokens + min(max_tokens, quarter) - n_ctx
+    return -(-n_over // quarter) * quarter  # up to whole quarters
+
+
+def _slide(
+    messages: Sequence[ChatMessage],
+    n_wanted: int,
+    tokens_of: Callable[[Sequence[ChatMessage]], tuple[list[int], Notices]],
+    whole: tuple[list[int], Notices],
+) -> tuple[list[int], Notices]:
+    """Leave out the fewest oldest turns that bring the prompt to ``n_wanted`` tokens, or all but the last.
+
+    Args:
+        messages: the conversation.
+        n_wanted: tokens that the prompt should have at most.
+        tokens_of: renders and tokenises.
+        whole: what ``tokens_of`` said of all messages.
+    """
+    starts = [i for i, message in enumerate(messages) if message.role == "user"][1:]
+    low, high, best = 0, len(starts) - 1, (0, *whole)
+    while low <= high:
+        # The last turn alone is the answer if nothing is short enough, so the search ends there.
+        middle = (low + high) // 2
+        kept = _from(messages, starts[middle])
+        tokens, notices = tokens_of(kept)
+        if len(tokens) <= n_wanted or middle == len(starts) - 1:
+            best, high = (len(messages) - len(kept), tokens, notices), middle - 1
+        else:
+            low = middle + 1
+    n_left_out, tokens, notices = best
+    return tokens, (*notices, _left_out(n_left_out)) if n_left_out else notices
+
+
+def _from(messages: Sequence[ChatMessage], start: int) -> list[ChatMessage]:
+    """Return the messages from ``start`` on, and the system messages before them."""
+    return [message for i, message in enumerate(messages) if i >= start or message.role == "system"]
+
+
+def _left_out(n: int) -> NoticeInfo:
+    return NoticeInfo(
+        "turns_left_out",
+        f"The conversation is longer than the context: the oldest {n} messages were left out of this prompt.",
+        "For an answer that knows all of it, choose a longer context.",
+    )
