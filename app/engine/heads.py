@@ -24,6 +24,9 @@ MTP_ARCHITECTURES = frozenset(
 )
 """Architectures whose NextN layers llama.cpp can run (``DECODER_MTP`` in ``src/models``); others only carry them."""
 
+CHAINED_ARCHITECTURES = frozenset(("hy_v3", "mimo2", "step35"))
+"""Architectures of which llama.cpp runs several NextN layers; the graphs of the others assert that there is one."""
+
 ASSISTANT_SUFFIX = "-assistant"
 """Ends the architecture of files that draft from the target's own memory."""
 
@@ -31,6 +34,11 @@ ASSISTANT_SUFFIX = "-assistant"
 def n_nextn_layers(header: GgufHeader) -> int:
     """Return how many NextN layers the header promises."""
     return header.of_architecture("nextn_predict_layers") or 0
+
+
+def can_chain(architecture: str) -> bool:
+    """Tell whether several heads of an architecture can be run, one after the other or all at once."""
+    return architecture in CHAINED_ARCHITECTURES or architecture.endswith(ASSISTANT_SUFFIX)
 
 
 def is_assistant(header: GgufHeader) -> bool:

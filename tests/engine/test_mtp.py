@@ -1,5 +1,6 @@
 """MTP heads on the real llama.cpp: embedded, in a file of their own, and an assistant on the target's memory."""
 
+import collections
 import random
 
 import pytest
@@ -10,11 +11,13 @@ from tests.engine.sessions import GREEDY, WARM, answer, load
 from tests.fixtures import tiny, tiny_mtp
 
 PROMPTS = ("the cat of the hot day", "how many of them were there when you came to see it", "so it was")
-KINDS = ("embedded", "sidecar", "assistant")
+KINDS = ("embedded", "sidecar", "assistant", "chain")
 
 
 def write(kind, folder, **how):
     """Return the files of a pair: target, and heads if they have a file of their own."""
+    if kind == "chain":
+        return tiny_mtp.hy_v3_chain(folder / "tiny-chain.gguf", **how), None
     if kind == "embedded":
         return tiny_mtp.qwen35_embedded(folder / "tiny-qwen35-embedded.gguf", **how), None
     return tiny_mtp.qwen35_pair(folder, **how) if kind == "sidecar" else tiny_mtp.gemma4_pair(folder, **how)
@@ -46,7 +49,7 @@ def test_they_engage_and_do_not_change_the_text(session, files):
                     assert sum(s.accepted for s in got.steps) > 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS[:3])
 def test_alpha_is_the_designed_share(session, tmp_path, kind):
     """Where the text is the chain itself, heads fed with the right rows are right on their share: three sigma."""
     load(session, *write(kind, tmp_path, mode="markov"), n_ctx=2048)
@@ -56,6 +59,62 @@ def test_alpha_is_the_designed_share(session, tmp_path, kind):
             judged, accepted = judged + step.judged, accepted + step.accepted
     assert judged > 300
     assert abs(accepted / judged - 0.75) < 3 * (0.75 * 0.25 / judged) ** 0.5 + 0.02
+
+
+def _by_position(steps):
+    judged, accepted = collections.Counter(), collections.Counter()
+    for step in steps:
+        judged.update(range(step.judged))
+        accepted.update(range(step.accepted))
+    return {i: accepted[i] / n for i, n in sorted(judged.items())}
+
+
+def test_each_token_of_a_draft_comes_from_a_head_of_its_own(session, tmp_path):
+    """The first head knows every second token, the second all: where the second is asked the first would be wrong."""
+    target = tiny_mtp.hy_v3_chain(tmp_path / "chain.gguf", agrees=(0.5, 1.0), mode="markov")
+    assert "draft-mtp" in load(session, target, n_ctx=1024).drafters
+    got = answer(session, PROMPTS[0], GREEDY, ("draft-mtp",), 8, max_tokens=200)
+    assert max(step.proposed for step in got.steps) == 2  # no more than there are heads
+    alpha = _by_position(got.steps)
+    assert alpha[0] == pytest.approx(0.5, abs=0.05)
+    assert alpha[1] == 1.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_heads_know_the_same_after_edits_cancels_and_pauses_as_when_they_are_new(session, tmp_path, kind):
+    """Not only the text is the same: so is every draft, since the heads' memory is right."""
+    files = write(kind, tmp_path)
+    ask, how = PROMPTS[1] + " " + PROMPTS[0], {"max_tokens": 40}
+    load(session, *files, n_ctx=1024)
+    fresh = answer(session, ask, GREEDY, ("draft-mtp",), 3, **how)
+    answer(session, ask, GREEDY, ("draft-mtp",), 3, cancel_after=5, **how)
+    answer(session, ask[:60] + " hot day", WARM, ("draft-mtp",), 8, **how)
+    answer(session, PROMPTS[1], GREEDY, ("draft-mtp",), 2, cancel_after=3, **how)
+    warm = answer(session, ask, GREEDY, ("draft-mtp",), 3, **how)
+    assert warm.token_ids == fresh.token_ids
+    assert [(s.proposed, s.accepted) for s in warm.steps] == [(s.proposed, s.accepted) for s in fresh.steps]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", ["auto", "rolling"])
+def test_pauses_and_returns_do_not_change_the_text(session, tmp_path, kind, k):
+    """With heads that are mostly wrong the controller pauses and probes again."""
+    how = {"agrees": (0.2, 0.1)} if kind == "chain" else {"agree": 0.2}
+    load(session, *write(kind, tmp_path, mode="markov", **how), n_ctx=1024)
+    for prompt in PROMPTS:
+        for sampling in (GREEDY, WARM):
+            plain = answer(session, prompt, sampling, max_tokens=150)
+            got = answer(session, prompt, sampling, ("draft-mtp",), k, max_tokens=150)
+            assert got.token_ids == plain.token_ids
+
+
+def test_more_heads_than_llama_cpp_runs_are_refused_with_the_reason(session, tmp_path):
+    """llama.cpp would end the process: its graph asserts that there is one."""
+    loaded = load(session, tiny_mtp.qwen35_embedded(tmp_path / "two.gguf", n_heads=2), n_ctx=512)
+    assert "2 MTP heads" in loaded.not_engageable["draft-mtp"]
+    got = answer(session, PROMPTS[0], GREEDY, ("draft-mtp",))
+    assert "2 MTP heads" in got.started.engagement.reason
+    assert len(got.token_ids) == 48
 
 
 def test_a_wrong_assistant_is_refused_with_the_reason(session, tmp_path):

@@ -6,6 +6,10 @@ fed with its own hidden row it goes on. The heads' memory must hold every confir
 what is missing is caught up in one batch when a draft is asked for. After a pause that is longer than
 :data:`WINDOW` tokens, or an answer that was not watched, the heads start again on what is known:
 attention over a recent window drafts nearly as well, and the target's word decides anyway.
+
+A chain of heads drafts one token each: head i predicts from what head i - 1 made of the tokens before. Each has a layer
+of the memory to itself, so all are fed what is confirmed, and each what is drafted before its turn. (The same
+procedure as ``common/speculative.cpp`` of llama.cpp.)
 """
 
 from __future__ import annotations
@@ -30,7 +34,11 @@ class Heads(Protocol):
 
     n_batch: int
     n_embd: int
+    n_heads: int
     shares_memory: bool
+
+    def use_head(self, index: int) -> None:
+        """Let a head of a chain do the next decodes."""
 
     def decode(self, tokens: Sequence[int], hidden: Hidden, position: int) -> None:
         """Feed tokens with their rows."""
@@ -132,9 +140,20 @@ class HeadsMemory:
         for at in range(start, n, self.heads.n_batch):
             end = min(n, at + self.heads.n_batch)
             rows = np.concatenate([self._row(i - 1) for i in range(at, end)])
-            self.heads.decode(tokens[at:end], rows, at)
+            self._feed_all_heads(tokens[at:end], rows, at)
             self._n_fed = end
         return True
+
+    def _feed_all_heads(self, tokens: Sequence[int], rows: Hidden, position: int) -> None:
+        """Feed every head of the chain in turn, the first one last: its row begins the draft."""
+        if self.heads.n_heads == 1:
+            self.heads.decode(tokens, rows, position)
+            return
+        for head in reversed(range(self.heads.n_heads)):
+            # Heads share positions, but each writes a layer of its own.
+            self.heads.rewind(position)
+            self.heads.use_head(head)
+            self.heads.decode(tokens, rows, position)
 
     def _row(self, position: int) -> Hidden:
         if position < 0:
@@ -177,11 +196,12 @@ class MtpDrafter:
         memory.keep(len(tokens) - 1)
         if ask.n_catch_up < self.n_behind(tokens):
             memory.start_at(len(tokens) - 1 - ask.n_catch_up)
-        if ask.limit <= 0 or not memory.feed(tokens, last=True):
+        limit = ask.limit if heads.n_heads == 1 else min(ask.limit, heads.n_heads)
+        if limit <= 0 or not memory.feed(tokens, last=True):
             return []
         sampler = self._sampler.clone()
         draft: list[int] = []
-        position = len(tokens) - 1
+        rows: list[Hidden] = []
         try:
             while True:
                 row = heads.row()
@@ -189,18 +209,29 @@ class MtpDrafter:
                 if self._p_min > 0 and confidence(row, token) < self._p_min:
                     break
                 draft.append(token)
-                if len(draft) == ask.limit:
+                if len(draft) == limit:
                     break
                 sampler.accept(token)
-                if not heads.shares_memory:
-                    position += 1
-                heads.decode([token], heads.hidden(), position)
+                rows.append(heads.hidden())
+                self._go_on(draft, rows, len(tokens))
         except NothingAllowedError:
             pass  # the draft has led the grammar into a dead end: what comes before it may still be right
         finally:
             sampler.close()
             heads.rewind(len(tokens))  # what was fed with the heads' own rows goes
         return draft if len(draft) >= self._draft_min else []
+
+    def _go_on(self, draft: list[int], rows: list[Hidden], n_tokens: int) -> None:
+        """Feed the last drafted token; the next head of a chain, to which the draft is new, gets all of it."""
+        heads = self._memory.heads
+        if heads.shares_memory:
+            heads.decode(draft[-1:], rows[-1], n_tokens - 1)
+        elif heads.n_heads == 1:
+            heads.decode(draft[-1:], rows[-1], n_tokens + len(draft) - 1)
+        else:
+            heads.rewind(n_tokens)
+            heads.use_head(len(draft))
+            heads.decode(draft, np.concatenate(rows), n_tokens)
 
     def accept(self, tokens: Sequence[int]) -> None:
         """Keep the rows of confirmed tokens; the pending one has none yet."""

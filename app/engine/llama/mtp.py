@@ -1,7 +1,7 @@
 """A context of multi-token-prediction heads: it continues from the target's hidden rows.
 
 Two kinds. NextN heads (embedded in the target, or in a file of their own) keep a small memory of one
-layer: token i is fed with the hidden row of token i - 1. An assistant has no memory: its layers read the
+layer each: token i is fed with the hidden row of token i - 1. An assistant has no memory: its layers read the
 target's, and every token of a draft stands at the same position.
 """
 
@@ -17,6 +17,7 @@ import llama_cpp.llama_cpp_ext as ext
 import numpy as np
 
 from app.engine.cancel import CancelFlag
+from app.engine.heads import can_chain
 from app.engine.llama.backend import aborting, forget_log, last_log
 from app.engine.llama.context import Context, DecodeCancelledError, Hidden, Row
 from app.engine.llama.model import Model
@@ -43,6 +44,12 @@ class MtpContext:
                 f"The heads take rows of {model.n_embd_in} numbers; the target makes rows of {target.n_embd}.",
                 "Choose the heads that were trained with this target.",
             )
+        architecture = model.meta("general.architecture")
+        if model.n_heads_mtp > 1 and not can_chain(architecture):
+            raise LoadError(
+                f"The file has {model.n_heads_mtp} MTP heads; llama.cpp runs one of architecture {architecture}.",
+                "Choose a file with one head, or another drafter.",
+            )
         params = lc.llama_context_default_params()
         params.n_ctx = target.n_ctx
         params.n_batch = params.n_ubatch = _N_BATCH
@@ -57,6 +64,7 @@ class MtpContext:
         if not self._context:
             raise LoadError(f"The MTP heads cannot be used: {last_log('no reason given')}")
         self.shares_memory: bool = ext.llama_get_ctx_other(self._context) == target.handle
+        self.n_heads = 1 if self.shares_memory else model.n_heads_mtp
         ext.llama_set_embeddings_nextn(self._context, True, True)
         self._memory: Any = lc.llama_get_memory(self._context)
         self.n_batch = _N_BATCH
@@ -73,6 +81,12 @@ class MtpContext:
     def handle(self) -> Any:
         """The native pointer, for this package alone."""
         return self._context
+
+    def use_head(self, index: int) -> None:
+        """Let a head of a chain do the next decodes; each keeps a layer of its own, at the same positions."""
+        if not 0 <= index < self.n_heads:
+            raise IndexError(index)
+        ext.llama_set_nextn_layer_offset(self._context, index)
 
     def decode(self, tokens: Sequence[int], hidden: Hidden, position: int) -> None:
         """Feed tokens with their rows, shape ``(n, n_embd)``; keep the last one's row and hidden row.
