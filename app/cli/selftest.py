@@ -81,7 +81,7 @@ def _check_folder(out: Path) -> None:
 
 
 async def _measure() -> tuple[SessionLog, list[Measured]]:
-    prompts = (*load_prompts("edit"), *load_prompts("quotes"), *load_prompts("code")[:2])
+    prompts = (*load_prompts("edit")[:3], *load_prompts("quotes"), *load_prompts("code")[:2])
     async with host(UNWATCHED_S) as owner:
         _say("Loading the starter model, and once more to draft for itself")
         await load(owner, PairChoice(STARTER, STARTER, n_ctx=N_CTX))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -12,19 +12,25 @@ from app.paths import resource
 from app.protocol import ChatMessage
 
 MIXED = "mixed"
-"""The first prompt of each built-in set."""
+"""The first prompt of each short built-in set."""
 
-SETS = ("code", "prose", "chat", "edit", "quotes")
+NONE = "none"
+"""No prompt at all: where only costs are measured."""
+
+SHORT_SETS = ("code", "json", "prose", "chat", "edit", "quotes", "languages")
+SETS = (*SHORT_SETS, "long")
+"""The built-in sets; ``long`` has contexts of 1,500 tokens and more, which take a while to evaluate."""
 
 _LINE_HINT = 'Each line is {"name": …, "prompt": …} or {"name": …, "messages": [{"role": …, "content": …}, …]}.'
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A conversation to answer, under a name."""
+    """A conversation to answer, under a name, from a built-in set or a file of that name."""
 
     name: str
     messages: tuple[ChatMessage, ...]
+    set_name: str = ""
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -34,13 +40,29 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 def load_prompts(source: str) -> tuple[Prompt, ...]:
-    """Read a built-in set by its name, or a file.
+    """Read built-in sets by their names and files by their paths, several separated by commas.
 
     Raises:
-        UsageError: no such set or file, or a line that is no prompt (its number is in the message).
+        UsageError: no such set or file, a line that is no prompt (its number is in the message), or a name used twice.
     """
-    if source == MIXED:
-        return tuple(load_prompts(name)[0] for name in SETS)
+    if source == NONE:
+        return ()
+    if Path(source).is_file():  # its name may hold a comma
+        return _read_set(source)
+    names = [word for part in source.split(",") if (word := part.strip())]
+    prompts: dict[str, Prompt] = {}
+    for prompt in (prompt for name in dict.fromkeys(names or [source]) for prompt in _read_sets(name)):
+        if prompts.setdefault(prompt.name, prompt) != prompt:
+            raise UsageError(f"The name {prompt.name!r} is in more than one of {source}.", "Names are used once.")
+    return tuple(prompts.values())
+
+
+def _read_sets(name: str) -> tuple[Prompt, ...]:
+    return tuple(_read_set(short)[0] for short in SHORT_SETS) if name == MIXED else _read_set(name)
+
+
+def _read_set(source: str) -> tuple[Prompt, ...]:
+    """Read one built-in set or one file."""
     path = resource("bench", f"{source}.jsonl") if source in SETS else Path(source)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -52,7 +74,7 @@ def load_prompts(source: str) -> tuple[Prompt, ...]:
     for number, line in enumerate(text.split("\n"), start=1):  # splitlines breaks inside of strings, at U+2028
         if not line.strip():
             continue
-        prompt = _prompt(line, f"{path.name} line {number}")
+        prompt = replace(_prompt(line, f"{path.name} line {number}"), set_name=path.stem)
         if prompt.name in prompts:
             raise UsageError(f"{path.name} line {number}: the name {prompt.name!r} is taken.", "Names are used once.")
         prompts[prompt.name] = prompt

@@ -20,6 +20,52 @@ def test_names_are_unique_over_all_sets():
     assert len(set(names)) == len(names)
 
 
+def test_mixed_has_no_long_context():
+    assert {prompt.set_name for prompt in load_prompts(MIXED)} == set(SETS) - {"long"}
+
+
+def test_long_prompts_are_long_and_the_others_are_not():
+    # English has some four characters a token
+    assert all(len(prompt.messages[-1].content) > 6000 for prompt in load_prompts("long"))
+    short = [prompt for name in SETS if name != "long" for prompt in load_prompts(name)]
+    assert all(len(prompt.messages[-1].content) < 3000 for prompt in short)
+
+
+def test_languages_are_of_several_scripts():
+    texts = "".join(prompt.messages[-1].content for prompt in load_prompts("languages"))
+    for first, last in (("б", "я"), ("ぁ", "ん"), ("一", "鿿"), ("à", "ü")):
+        assert any(first <= character <= last for character in texts)
+
+
+def test_several_sets_and_files_at_once(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(GOOD, encoding="utf-8")
+    prompts = load_prompts(f"code, {path},prose,code")
+
+    assert list(dict.fromkeys(prompt.set_name for prompt in prompts)) == ["code", "mine", "prose"]
+    assert len(prompts) == len(load_prompts("code")) + 1 + len(load_prompts("prose"))
+    assert load_prompts("none") == ()
+
+
+def test_a_file_may_have_a_comma_in_its_name(tmp_path):
+    path = tmp_path / "mine,yours.jsonl"
+    path.write_text(GOOD, encoding="utf-8")
+    assert [prompt.set_name for prompt in load_prompts(str(path))] == ["mine,yours"]
+
+
+def test_a_name_that_two_files_use_is_refused(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.jsonl").write_text(GOOD, encoding="utf-8")
+    with pytest.raises(UsageError, match="'a' is in more than one"):
+        load_prompts(f"{tmp_path / 'one.jsonl'},{tmp_path / 'two.jsonl'}")
+
+
+@pytest.mark.parametrize("source", ["", ",", "code,gone"])
+def test_a_set_that_is_not_there_is_refused_among_others(source):
+    with pytest.raises(UsageError, match="Cannot read the prompts"):
+        load_prompts(source)
+
+
 def test_file_of_prompts_and_messages(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text(
