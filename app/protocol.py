@@ -191,6 +191,18 @@ class _Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fie
     id: int
 
 
+class MemoryTypes(msgspec.Struct, frozen=True):
+    """Element types of a memory's K and V, in ggml's names, and whether attention is fused (None: llama.cpp decides).
+
+    K and V of two types keep ggml's CPU kernels to the one path that rounds the same for one row as for several, so
+    that verified text is the text of plain decoding (``tests/benchmarks/attention.py``).
+    """
+
+    type_k: str = "f16"
+    type_v: str = "bf16"
+    flash_attention: bool | None = None
+
+
 class Load(_Command, frozen=True, tag="load"):
     """Load a target and, if given, a draft model. A target already loaded the same way is kept."""
 
@@ -199,6 +211,8 @@ class Load(_Command, frozen=True, tag="load"):
     n_ctx: int = 4096
     n_threads: int = 0
     draft_max: int = MAX_DRAFT_TOKENS
+    memory: MemoryTypes = MemoryTypes()
+    draft_memory: MemoryTypes = MemoryTypes()
 
 
 class Generate(_Command, frozen=True, tag="generate"):

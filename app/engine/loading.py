@@ -7,24 +7,24 @@ goes on at plain speed, and everybody is told (``Loaded.not_engageable``).
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.engine.auto_length import Evidence
 from app.engine.cancel import CancelFlag
-from app.engine.costs import Costs, DrafterCost, measure_rows
+from app.engine.costs import Costs
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
 from app.engine.gguf import read_header
 from app.engine.heads import are_heads, has_embedded_heads
-from app.engine.llama import Context, DecodeCancelledError, Model, MtpContext, Shape
+from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
 from app.engine.threads import default_threads
-from app.errors import LoadError, ModelFileError, PairError, SlipstreamError, UsageError
-from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, ModelInfo, NoticeInfo, SpecType
+from app.engine.warm_up import ROW_BUDGET_S, time_drafting, time_rows, warm_up
+from app.errors import ModelFileError, PairError, SlipstreamError, UsageError
+from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
 
 N_CTX_MIN = 64
 """A context shorter than this holds no conversation, and hardly the longest draft."""
@@ -35,9 +35,6 @@ MAX_THREADS = 512
 MAX_SNAPSHOTS = 8
 """States that a recurrent memory keeps for rewinding: its size times one more than this. Longer drafts seldom
 pay, and a state of a 9B hybrid takes some 50 MB."""
-
-ROW_BUDGET_S = 1.5
-"""Time that a load spends on learning what verifying costs by row count."""
 
 PROGRESS_INTERVAL_S = 0.05
 """How often a load is asked how far it has come."""
@@ -145,6 +142,8 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         raise UsageError(
             f"{command.n_threads} threads are too many.", f"At most {MAX_THREADS}; 0 means: choose for me."
         )
+    for memory in (command.memory, command.draft_memory):
+        _check_memory(memory)
     n_threads = command.n_threads or default_threads()
     with_mtp = has_embedded_heads(read_header(Path(command.target)))
     model = yield from _load_model(command.id, command.target, "target", cancel, with_mtp=with_mtp)
@@ -155,6 +154,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         n_threads=n_threads,
         n_rows_max=command.draft_max + 1,
         n_snapshots=min(command.draft_max, MAX_SNAPSHOTS) if model.has_memory_of_states else 0,
+        memory=command.memory,
     )
     target = _with_context(model, command.target, shape)
     pair = LoadedPair(target, n_threads)
@@ -166,8 +166,23 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     def learn() -> None:
         pair.evidence.costs.base_s = time_rows(target.context, ROW_BUDGET_S)
 
-    yield from _warm_up_or_close(command.id, target, cancel, learn)
+    yield from _or_close(target, warm_up(command.id, target.context, target.model.bos, cancel, learn))
     return pair
+
+
+def _check_memory(memory: MemoryTypes) -> None:
+    """Refuse what llama.cpp has no memory of.
+
+    Raises:
+        UsageError: says which types there are, or what goes with what.
+    """
+    for name in (memory.type_k, memory.type_v):
+        if name not in ELEMENT_TYPES:
+            raise UsageError(f"A memory of {name} elements does not exist.", f"Choose of {', '.join(ELEMENT_TYPES)}.")
+    if memory.type_v.startswith("q") and memory.flash_attention is False:
+        raise UsageError(
+            f"A V memory of {memory.type_v} needs flash attention.", "Leave flash attention on, or choose f16 or bf16."
+        )
 
 
 def _check_continues_text(model: Model, path: str) -> None:
@@ -268,12 +283,13 @@ def _load_fitting_draft(
         model.close()
         raise
     n_ctx = min(pair.target.context.n_ctx, model.n_ctx_train or pair.target.context.n_ctx)
-    draft = _with_context(model, path, Shape(n_ctx=n_ctx, n_threads=pair.n_threads, n_rows_max=1))
+    shape = Shape(n_ctx=n_ctx, n_threads=pair.n_threads, n_rows_max=1, memory=command.draft_memory)
+    draft = _with_context(model, path, shape)
 
     def learn() -> None:
         pair.evidence.costs.drafters["draft-simple"] = time_drafting(draft.context)
 
-    yield from _warm_up_or_close(command.id, draft, cancel, learn)
+    yield from _or_close(draft, warm_up(command.id, draft.context, draft.model.bos, cancel, learn))
     return draft
 
 
@@ -310,61 +326,12 @@ def _load_model(
     return model
 
 
-def _warm_up_or_close(
-    command_id: int, loaded: LoadedModel, cancel: CancelFlag, learn: Callable[[], None]
-) -> Iterator[LoadProgress]:
+def _or_close(loaded: LoadedModel, steps: Iterator[LoadProgress]) -> Iterator[LoadProgress]:
     try:
-        yield from _warm_up(command_id, loaded, cancel, learn)
+        yield from steps
     except BaseException:
         loaded.close()
         raise
-
-
-def time_rows(context: Context, budget_s: float) -> dict[int, float]:
-    """Return the seconds of a pass by row count, measured on an empty memory."""
-
-    def run(n_rows: int) -> float:
-        started_s = time.perf_counter()
-        context.decode([0] * n_rows, n_rows)
-        took_s = time.perf_counter() - started_s
-        context.rewind(0)
-        return took_s
-
-    return measure_rows(run, context.n_draft_max + 1, budget_s)
-
-
-def time_drafting(context: Context) -> DrafterCost:
-    """Return what a drafted token and a caught-up token cost a draft model, each the lowest of three."""
-
-    def run(n_tokens: int) -> float:
-        started_s = time.perf_counter()
-        context.decode([0] * n_tokens, 1)
-        return time.perf_counter() - started_s
-
-    n_batch = 64
-    one_s = min(run(1) for _ in range(3))
-    batch_s = min(run(n_batch) for _ in range(3)) if context.n_ctx > 4 * n_batch else n_batch * one_s
-    context.rewind(0)
-    return DrafterCost(token_s=one_s, caught_up_token_s=batch_s / n_batch)
-
-
-def _warm_up(
-    command_id: int, loaded: LoadedModel, cancel: CancelFlag, learn: Callable[[], None]
-) -> Iterator[LoadProgress]:
-    """Evaluate one token, so that the first answer does not pay for cold memory, then ``learn`` what passes cost.
-
-    Raises:
-        LoadError: the load was cancelled.
-    """
-    yield LoadProgress(command_id, "warmup", 0.0)
-    try:
-        with loaded.context.cancelled_by(cancel):
-            loaded.context.decode([max(0, loaded.model.bos)], 1)
-            loaded.context.rewind(0)
-            learn()
-    except DecodeCancelledError as fault:
-        raise LoadError("Loading was cancelled.") from fault
-    yield LoadProgress(command_id, "warmup", 1.0)
 
 
 def _info(model: Model, path: str) -> ModelInfo:

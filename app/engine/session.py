@@ -70,8 +70,8 @@ class Session:
         started_s = time.perf_counter()
         if self._pair is None:
             check_runtime()  # struct drift between library and binding is silent: better refuse than corrupt
-        target_key = (*file_key(command.target), command.n_ctx, command.n_threads, command.draft_max)
-        draft_key = None if command.draft is None else _draft_key(command.draft)
+        target_key = (*file_key(command.target), command.n_ctx, command.n_threads, command.draft_max, command.memory)
+        draft_key = None if command.draft is None else (*_draft_key(command.draft), command.draft_memory)
         if self._pair is None or target_key != self._target_key:
             self.unload()
             self._pair = yield from load_target(command, cancel)

@@ -270,6 +270,8 @@ class Host:
             draft=str(draft.path) if draft else None,
             n_ctx=pair.n_ctx,
             n_threads=pair.n_threads,
+            memory=pair.memory,
+            draft_memory=pair.draft_memory,
         )
         job.command_id = command.id
         try:

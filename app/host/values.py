@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from app.protocol import ChatMessage, Chunk, Done, Loaded, Prefill, Sampling, Speculation, Started
+from app.protocol import ChatMessage, Chunk, Done, Loaded, MemoryTypes, Prefill, Sampling, Speculation, Started
 
 HostPhase = Literal["stopped", "starting", "idle", "loading", "answering", "died"]
 AnswerEvent = Started | Prefill | Chunk | Done
@@ -19,6 +19,8 @@ class PairChoice:
     draft: str | None = None
     n_ctx: int = 4096
     n_threads: int = 0
+    memory: MemoryTypes = field(default_factory=MemoryTypes)
+    draft_memory: MemoryTypes = field(default_factory=MemoryTypes)
 
 
 @dataclass(frozen=True, slots=True)

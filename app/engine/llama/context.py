@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import llama_cpp.llama_cpp as lc
@@ -26,6 +26,7 @@ from app.engine.cancel import CancelFlag
 from app.engine.llama.backend import aborting, forget_log, last_log
 from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
+from app.protocol import MemoryTypes
 
 Row = NDArray[np.float32]
 """Logits of one position, shape ``(n_vocab,)``; a view that the next decode overwrites."""
@@ -38,6 +39,16 @@ Watcher = Callable[[Sequence[int], int], None]
 MAX_CHECKPOINTS = 8
 CHECKPOINT_BYTES = 512 * 1024 * 1024
 """Most checkpoints, and most memory for them, that a context keeps."""
+
+ELEMENT_TYPES: dict[str, int] = {
+    "f32": lc.GGML_TYPE_F32,
+    "f16": lc.GGML_TYPE_F16,
+    "bf16": 30,  # GGML_TYPE_BF16 (ggml.h); the binding does not name it
+    "q8_0": lc.GGML_TYPE_Q8_0,
+    "q5_1": lc.GGML_TYPE_Q5_1,
+    "q4_0": lc.GGML_TYPE_Q4_0,
+}
+"""What a memory's elements may be, in ggml's names."""
 
 _PARTIAL_ONLY = 1  # LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY: the recurrent part alone
 _ABORTED = 2  # llama_decode's return value after the abort callback said stop
@@ -57,6 +68,7 @@ class Shape:
         n_rows_max: most positions of a batch whose logits are wanted (longest draft + 1).
         n_snapshots: states kept for rewinding, where the memory has recurrent layers that can; memory grows with it.
         n_batch: most tokens in one decode.
+        memory: element types of K and V (names in ``ELEMENT_TYPES``).
     """
 
     n_ctx: int
@@ -64,6 +76,7 @@ class Shape:
     n_rows_max: int
     n_snapshots: int = 0
     n_batch: int = 512
+    memory: MemoryTypes = field(default_factory=MemoryTypes)
 
 
 def _native_params(shape: Shape) -> Any:
@@ -75,6 +88,9 @@ def _native_params(shape: Shape) -> Any:
     params.n_rs_seq = shape.n_snapshots
     params.n_outputs_max = shape.n_rows_max
     params.n_threads = params.n_threads_batch = shape.n_threads
+    params.type_k, params.type_v = ELEMENT_TYPES[shape.memory.type_k], ELEMENT_TYPES[shape.memory.type_v]
+    if shape.memory.flash_attention is not None:
+        params.flash_attn_type = int(shape.memory.flash_attention)  # LLAMA_FLASH_ATTN_TYPE_DISABLED, _ENABLED
     params.no_perf = True
     return params
 

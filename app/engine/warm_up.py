@@ -1,0 +1,62 @@
+"""The first passes of a model that was just loaded: warm its memory, and learn what passes cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from app.engine.cancel import CancelFlag
+from app.engine.costs import DrafterCost, measure_rows
+from app.engine.llama import Context, DecodeCancelledError
+from app.errors import LoadError
+from app.protocol import LoadProgress
+
+ROW_BUDGET_S = 1.5
+"""Time that a load spends on learning what verifying costs by row count."""
+
+
+def time_rows(context: Context, budget_s: float) -> dict[int, float]:
+    """Return the seconds of a pass by row count, measured on an empty memory."""
+
+    def run(n_rows: int) -> float:
+        started_s = time.perf_counter()
+        context.decode([0] * n_rows, n_rows)
+        took_s = time.perf_counter() - started_s
+        context.rewind(0)
+        return took_s
+
+    return measure_rows(run, context.n_draft_max + 1, budget_s)
+
+
+def time_drafting(context: Context) -> DrafterCost:
+    """Return what a drafted token and a caught-up token cost a draft model, each the lowest of three."""
+
+    def run(n_tokens: int) -> float:
+        started_s = time.perf_counter()
+        context.decode([0] * n_tokens, 1)
+        return time.perf_counter() - started_s
+
+    n_batch = 64
+    one_s = min(run(1) for _ in range(3))
+    batch_s = min(run(n_batch) for _ in range(3)) if context.n_ctx > 4 * n_batch else n_batch * one_s
+    context.rewind(0)
+    return DrafterCost(token_s=one_s, caught_up_token_s=batch_s / n_batch)
+
+
+def warm_up(
+    command_id: int, context: Context, token: int, cancel: CancelFlag, learn: Callable[[], None]
+) -> Iterator[LoadProgress]:
+    """Evaluate one ``token``, so that the first answer does not pay for cold memory, then ``learn`` what passes cost.
+
+    Raises:
+        LoadError: the load was cancelled.
+    """
+    yield LoadProgress(command_id, "warmup", 0.0)
+    try:
+        with context.cancelled_by(cancel):
+            context.decode([max(0, token)], 1)
+            context.rewind(0)
+            learn()
+    except DecodeCancelledError as fault:
+        raise LoadError("Loading was cancelled.") from fault
+    yield LoadProgress(command_id, "warmup", 1.0)
