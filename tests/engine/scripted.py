@@ -1,12 +1,12 @@
 """A model that is a function: the fake behind the loop's one seam.
 
-The row after some tokens is made from a hash of all of them, so that a memory that holds anything but the confirmed
+The row after some tokens is made from a hash of the last ones, so that a memory that holds anything but the confirmed
 tokens changes the output at once. It checks what llama.cpp would abort on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,16 +17,23 @@ class ScriptedMemory:
     """Implements ``speculate.Target`` and a drafter's ``Memory``.
 
     ``peakedness`` scales the logits: the larger, the surer the model. ``blur`` adds a second function of the same
-    tokens, so that a draft model agrees with its target often, not always.
+    tokens, so that a draft model agrees with its target often, not always. ``n_tail`` is how many last tokens matter: a
+    few, and the text soon repeats itself.
     """
 
-    def __init__(self, *, n_vocab=40, n_ctx=256, n_batch=64, n_rows_max=32, can_rewind=True, peakedness=3.0, blur=0.0):
+    def __init__(
+        self, *, n_vocab=40, n_ctx=256, n_batch=64, n_rows_max=32, can_rewind=True, peakedness=3.0, blur=0.0, n_tail=6
+    ):
         self.n_vocab, self.n_ctx, self.n_batch, self.n_rows_max = n_vocab, n_ctx, n_batch, n_rows_max
-        self.can_rewind, self.peakedness, self.blur = can_rewind, peakedness, blur
+        self.can_rewind, self.peakedness, self.blur, self.n_tail = can_rewind, peakedness, blur, n_tail
         self.held: list[int] = []
         self.fail_at: int | None = None
+        self.fault: DecodeError = DecodeError("scripted failure")
+        self.n_faults = 0
         self.batches: list[tuple[int, int]] = []
         self._rows: list[np.ndarray] = []
+        self._watcher: Callable[[Sequence[int], int], None] | None = None
+        self._n_last = 0
 
     @property
     def n_draft_max(self) -> int:
@@ -42,25 +49,107 @@ class ScriptedMemory:
         assert 0 <= n_rows <= min(n, self.n_rows_max), "llama.cpp aborts on rows over n_outputs_max"
         assert self.n_past + n <= self.n_ctx, "no slot"
         if self.fail_at is not None and len(self.batches) >= self.fail_at:
-            raise DecodeError("scripted failure")
+            self.n_faults += 1
+            raise self.fault
         self.batches.append((n, n_rows))
         rows = []
         for token in tokens:
             self.held.append(int(token))
             rows.append(self.row_after(self.held))
-        self._rows = rows[len(rows) - n_rows :] if n_rows else []
+        self._rows, self._n_last = rows[len(rows) - n_rows :] if n_rows else [], n
+        if self._watcher is not None:
+            self._watcher(tokens, self.n_past - n)
 
     def row_after(self, tokens: Sequence[int]) -> np.ndarray:
-        key = hash(tuple(tokens[-6:])) & 0xFFFFFFFF
+        key = hash(tuple(tokens[-self.n_tail :])) & 0xFFFFFFFF
         row = np.random.default_rng(key).standard_normal(self.n_vocab)
         if self.blur:
             row = row + self.blur * np.random.default_rng(key ^ 0xABCDEF).standard_normal(self.n_vocab)
         return (row * self.peakedness).astype(np.float32)
 
     def row(self, index: int) -> np.ndarray:
+        assert 0 <= index < len(self._rows), "llama.cpp has no such row"
         return self._rows[index]
+
+    def watch(self, watcher: Callable[[Sequence[int], int], None] | None) -> None:
+        self._watcher = watcher
+
+    def hidden(self) -> np.ndarray:
+        n = self.n_past
+        return np.concatenate([self.hidden_at(i) for i in range(n - self._n_last, n)])
+
+    def hidden_at(self, position: int) -> np.ndarray:
+        """What heads are fed with beside the token after ``position``: tells where it comes from."""
+        key = hash(tuple(self.held[max(0, position - 5) : position + 1]))
+        return np.array([[TARGETS_OWN, position, key & 0xFFFF, key >> 16 & 0xFFFF]], dtype=np.float32)
 
     def rewind(self, n_keep: int) -> None:
         if n_keep < len(self.held):
             del self.held[n_keep if self.can_rewind else 0 :]
             self._rows = []
+
+
+TARGETS_OWN, HEADS_OWN = 1, 2
+"""Who made a hidden row; its first number."""
+
+
+class ScriptedHeads:
+    """Multi-token-prediction heads on a scripted target: a blurred view of it.
+
+    Every row that they are fed with must be the target's own row of the token before, except in a draft.
+    """
+
+    n_embd = 4
+    n_heads = 1
+
+    def __init__(self, target: ScriptedMemory, *, n_batch=16, shares_memory=False, blur=0.3):
+        self.target, self.n_batch, self.shares_memory = target, n_batch, shares_memory
+        self.fail_at: int | None = None
+        self.fault: DecodeError = DecodeError("scripted failure")
+        self.n_faults = 0
+        self.n_decodes = 0
+        self.first = 0
+        self.fed: list[int] = []
+        self.n_drafted = 0
+        self._model = ScriptedMemory(
+            n_vocab=target.n_vocab, peakedness=target.peakedness, blur=blur, n_tail=target.n_tail
+        )
+
+    def decode(self, tokens: Sequence[int], hidden: np.ndarray, position: int) -> None:
+        assert 0 < len(tokens) <= self.n_batch, "llama.cpp aborts on a batch over n_batch"
+        assert hidden.shape == (len(tokens), self.n_embd)
+        if self.fail_at is not None and self.n_decodes >= self.fail_at:
+            self.n_faults += 1
+            raise self.fault
+        self.n_decodes += 1
+        for i, token in enumerate(tokens):
+            self._feed(int(token), hidden[i : i + 1], position if self.shares_memory else position + i)
+
+    def _feed(self, token: int, hidden: np.ndarray, position: int) -> None:
+        drafted = hidden[0, 0] == HEADS_OWN
+        if self.shares_memory:
+            assert position == self.target.n_past, "an assistant stands where the pending token does"
+            if not drafted:
+                self.first, self.fed, self.n_drafted = 0, list(self.target.held), 0
+        elif not self.fed:
+            self.first = position
+        else:
+            assert position == self.first + len(self.fed), "the heads' memory has a gap"
+        if not drafted:
+            assert not self.n_drafted, "what was drafted is still there"
+            before = self.target.hidden_at(position - 1) if position else np.zeros((1, self.n_embd))
+            assert np.array_equal(hidden, before), "a hidden row of another token"
+        self.fed.append(token)
+        self.n_drafted += drafted
+
+    def row(self) -> np.ndarray:
+        return self._model.row_after(self.fed)
+
+    def hidden(self) -> np.ndarray:
+        return np.full((1, self.n_embd), HEADS_OWN, dtype=np.float32)
+
+    def rewind(self, n_keep: int) -> None:
+        if not self.shares_memory:
+            n = max(0, n_keep - self.first)
+            self.n_drafted = max(0, self.n_drafted - max(0, len(self.fed) - n))
+            del self.fed[n:]
