@@ -2,8 +2,8 @@
 
 For each prompt set and temperature: answer time and decode speed of each way as a ratio to plain decoding of the same
 prompt in the same round, whether the text is the same, and how close ``auto`` comes to the best fixed length. "Best of
-several" is biased upwards by noise, so that comparison replays the recorded steps on the costs measured in this run
-(the median of a pass by its rows, of a draft by its length); the wall-clock ratio stands beside it.
+several" is biased upwards by noise, so that comparison replays the steps on the cost curve measured in this run
+(``tests/benchmarks/replay.py``); the wall-clock ratio stands beside it.
 
     python -m tests.benchmarks.speculation TARGET [--draft D] [--types T,…] [--lengths 1,3,5,auto] [--sets code,prose]
         [--temperatures 0,0.8] [--tokens N] [--prompts N] [--turns N] [--json]
@@ -11,12 +11,11 @@ several" is biased upwards by noise, so that comparison replays the recorded ste
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
 from app.engine.cancel import CancelFlag
@@ -26,8 +25,10 @@ from app.metrics.prompts import load_prompts
 from app.metrics.stats import decode_tps
 from app.protocol import Chunk, DraftTokens, Generate, Load, Sampling, Speculation, Step
 from tests.benchmarks.figures import Figure, arguments, report
+from tests.benchmarks.replay import LENGTHS, Words, fixed_s, fixed_steps, measured_curve, recorded_s
 
 PLAIN = "plain"
+N_CTX = 4096
 
 
 @dataclass(slots=True)
@@ -38,31 +39,15 @@ class Timed:
     answer_s: float
     tps: float
     steps: list[Step]
-    prefill_s: float
+    prompt: list[int]
 
 
-@dataclass(slots=True)
-class Costs:
-    """Medians of this run: seconds of a pass by its rows, of a draft by its length."""
-
-    verify_s: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-    draft_s: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, steps: Sequence[Step]) -> None:
-        """Count the steps after the first."""
-        for step in steps[1:]:
-            self.verify_s[step.proposed + 1].append(step.verify_s)
-            self.draft_s[step.proposed].append(step.draft_s)
-
-    def replay_s(self, timed: Timed) -> float:
-        """Return how long the answer takes on the median costs; what a draft took beyond them, it took."""
-        total_s = timed.prefill_s
-        for step in timed.steps[1:]:
-            usual_s = statistics.median(self.draft_s[step.proposed])
-            caught_up = step.draft_s > 3 * usual_s + 0.02
-            total_s += step.draft_s if caught_up else usual_s
-            total_s += statistics.median(self.verify_s[step.proposed + 1])
-        return total_s
+def prompt_tokens(session: Session, prompt) -> list[int]:
+    """Return what the session makes of a prompt."""
+    model = session._pair.target.model
+    text, _notices = session.render(prompt.messages)
+    bos = model.text_of(model.bos)
+    return model.tokenise(text, add_special=not (bos and text.startswith(bos)))
 
 
 def answer(session: Session, prompt, sampling: Sampling, way: Speculation, n_tokens: int) -> Timed:
@@ -82,7 +67,7 @@ def answer(session: Session, prompt, sampling: Sampling, way: Speculation, n_tok
     ]
     steps = [chunk.step for chunk in chunks]
     ids = [token for chunk in chunks for token in chunk.token_ids]
-    return Timed(ids, steps[-1].t_s, decode_tps(steps) or 0.0, steps, steps[0].t_s)
+    return Timed(ids, steps[-1].t_s, decode_tps(steps) or 0.0, steps, prompt_tokens(session, prompt))
 
 
 def ways(types: Sequence[str], lengths: Sequence[DraftTokens]) -> dict[str, Speculation]:
@@ -106,21 +91,16 @@ def run_set(session, prompts, sampling, kinds, n_tokens, n_turns) -> dict[str, l
     return timed
 
 
-def figures(label: str, timed: dict[str, list[Timed]], auto: str | None) -> Iterator[Figure]:
-    """Compare each way with plain decoding, and auto with the best fixed length."""
-    costs = Costs()
-    for answers in timed.values():
-        for one in answers:
-            costs.add(one.steps)
+def figures(label: str, timed: dict[str, list[Timed]]) -> Iterator[Figure]:
+    """Compare each way with plain decoding, by the clock."""
     plain = timed[PLAIN]
     yield Figure(f"{label} plain", tuple(one.tps for one in plain), "tok/s")
     for name, answers in timed.items():
         if name == PLAIN:
             continue
         pairs = list(zip(plain, answers, strict=True))
-        yield Figure(f"{label} {name} answer", tuple(p.answer_s / a.answer_s for p, a in pairs), "x")
-        yield Figure(f"{label} {name} decode", tuple(a.tps / p.tps for p, a in pairs), "x")
-        yield Figure(f"{label} {name} replayed", (_total(costs, plain) / _total(costs, answers),), "x")
+        yield Figure(f"{label} {name} answer", tuple(p.answer_s / a.answer_s for p, a in pairs), "x", ">= 0.98")
+        yield Figure(f"{label} {name} decode", tuple(a.tps / p.tps for p, a in pairs), "x", ">= 0.98")
         same = sum(a.token_ids == p.token_ids for p, a in pairs)
         yield Figure(f"{label} {name} same text", (same / len(pairs),), "share")
         judged = sum(s.judged for a in answers for s in a.steps)
@@ -128,13 +108,38 @@ def figures(label: str, timed: dict[str, list[Timed]], auto: str | None) -> Iter
             kept = sum(s.accepted for a in answers for s in a.steps)
             yield Figure(f"{label} {name} alpha", (kept / judged,), "")
         yield Figure(f"{label} {name} tokens/step", (_per_step(answers),), "")
-    if auto in timed:
-        best = min((_total(costs, answers), name) for name, answers in timed.items() if name != auto)
-        yield Figure(f"{label} auto to best ({best[1]})", (best[0] / _total(costs, timed[auto]),), "x", ">= 0.98")
 
 
-def _total(costs: Costs, answers: Sequence[Timed]) -> float:
-    return sum(costs.replay_s(one) for one in answers)
+def replayed(label, session, words, timed, sampling) -> Iterator[Figure]:
+    """Compare auto with every fixed length on the cost curve, and the shared noise with the most likely word."""
+    plain, pair = timed[PLAIN], session._pair
+    curve = measured_curve(pair, max(len(one.prompt) + len(one.token_ids) // 2 for one in plain))
+    n_plain = sum(len(one.token_ids) - 1 for one in plain)
+    agreed = [words.agreement(one.prompt, one.token_ids, sampling, likeliest=False) for one in plain]
+    fixed_s_of = {0: n_plain * curve.rows_s[1]}
+    for length in LENGTHS:
+        fixed_s_of[length] = sum(fixed_s(curve, agrees, length) for agrees in agreed)
+    yield Figure(f"{label} word agrees", (sum(map(sum, agreed)) / sum(map(len, agreed)),), "share")
+    for length in LENGTHS:
+        yield Figure(f"{label} fixed {length} replayed", (fixed_s_of[0] / fixed_s_of[length],), "x")
+    if sampling.temperature > 0:
+        likeliest = [words.agreement(one.prompt, one.token_ids, sampling, likeliest=True) for one in plain]
+        for length in (3, 5):
+            for name, agrees in (("noise", agreed), ("likeliest", likeliest)):
+                n_steps = [len(fixed_steps(a, length)) for a in agrees]
+                yield Figure(f"{label} {name} tokens/step at {length}", (n_plain / sum(n_steps),), "")
+    for name, answers in timed.items():
+        if (length := name.rpartition(":")[2]).isdigit():  # the replay's own check: it tells what the loop did
+            told = [fixed_steps(a, int(length)) for a in agreed]
+            did = [[(s.proposed, s.emitted) for s in one.steps[1:]] for one in answers]
+            same = sum(map(list.__eq__, told, did))
+            yield Figure(f"{label} {name} steps as replayed", (same / len(did),), "share")
+    best = min(fixed_s_of, key=fixed_s_of.__getitem__)
+    for name, answers in timed.items():
+        if name.endswith(":auto"):
+            auto_s = sum(recorded_s(curve, one.steps) for one in answers)
+            yield Figure(f"{label} auto to plain, replayed", (fixed_s_of[0] / auto_s,), "x", ">= 0.98")
+            yield Figure(f"{label} auto to best fixed ({best}), replayed", (fixed_s_of[best] / auto_s,), "x", ">= 0.98")
 
 
 def _per_step(answers: Sequence[Timed]) -> float:
@@ -147,32 +152,39 @@ def main() -> None:
     parser.add_argument("target")
     parser.add_argument("--draft")
     parser.add_argument("--types", default="draft-simple")
-    parser.add_argument("--lengths", default="1,2,3,5,8,auto")
-    parser.add_argument("--sets", default="code,prose,chat,edit")
+    parser.add_argument("--lengths", default="auto")
+    parser.add_argument("--sets", default="code,json,prose,chat,edit,languages,long")
     parser.add_argument("--temperatures", default="0,0.8")
     parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--prompts", type=int, default=4, help="prompts of each set (default: %(default)s)")
+    parser.add_argument("--prompts", type=int, default=2, help="prompts of each set (default: %(default)s)")
     chosen = parser.parse_args()
     lengths = [int(word) if word.isdigit() else word for word in chosen.lengths.split(",")]
     types = chosen.types.split(",")
     kinds = ways(types, lengths)
     session = Session(Renderer())
     found: list[Figure] = []
+    words: Words | None = None
     try:
-        for _event in session.load(Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=2048), CancelFlag()):
+        for _event in session.load(Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX), CancelFlag()):
             pass
+        pair = session._pair
+        words = Words(pair, N_CTX) if pair.draft is not None else None
         for temperature in map(float, chosen.temperatures.split(",")):
             for name in chosen.sets.split(","):
                 prompts = load_prompts(name)[: chosen.prompts]
                 sampling = Sampling(seed=7, temperature=temperature)
                 timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
-                auto = f"{','.join(types)}:auto"
-                new = list(figures(f"{name} T={temperature:g}", timed, auto if auto in timed else None))
+                label = f"{name} T={temperature:g}"
+                new = list(figures(label, timed))
+                if words is not None:
+                    new += replayed(label, session, words, timed, sampling)
                 found += new
                 if not chosen.json:
                     report(new, as_json=False)
                     sys.stdout.flush()
     finally:
+        if words is not None:
+            words.close()
         session.close()
     if chosen.json:
         report(found, as_json=True)

@@ -1,0 +1,115 @@
+"""What an answer would have cost at any fixed draft length, from its text and the measured cost curve.
+
+A text does not depend on how it was drafted, and a drafter's word at a position depends on the text before it alone as
+long as all its earlier words were kept. So one pass of the draft model over the finished text tells at every position
+whether its word would have been kept, and that tells every step of every fixed length without running it: no noise of
+the machine gets into the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.engine.cancel import CancelFlag
+from app.engine.cost_curve import measure_costs
+from app.engine.llama import Context, Shape
+from app.engine.loading import LoadedPair
+from app.engine.sampler import Sampler
+from app.protocol import MeasureCosts, Sampling, Step
+
+LENGTHS = (1, 2, 3, 4, 5, 6, 8)
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Seconds of a target pass by its rows, of a drafted token, and of a token that the draft model catches up with."""
+
+    rows_s: dict[int, float]
+    token_s: float
+    caught_up_token_s: float
+
+    def step_s(self, n_draft: int) -> float:
+        """Return the cost of drafting and verifying so many tokens."""
+        return self.rows_s[n_draft + 1] + n_draft * self.token_s
+
+
+def measured_curve(pair: LoadedPair, position: int, repeat: int = 5) -> Curve:
+    """Measure the curve where the memory holds ``position`` tokens; medians."""
+    command = MeasureCosts(id=0, n_rows=tuple(range(1, 10)), positions=(position,), repeat=repeat)
+    (at,) = measure_costs(command, pair, CancelFlag()).costs
+    draft = next((cost for cost in at.drafters if cost.drafter == "draft-simple"), None)
+    rows_s = {row.n_rows: row.median_s for row in at.rows}
+    return Curve(rows_s, draft.token_s if draft else 0.0, draft.catch_up_token_s if draft else 0.0)
+
+
+class Words:
+    """The draft model's word at every position of finished texts."""
+
+    def __init__(self, pair: LoadedPair, n_ctx: int) -> None:
+        if pair.draft is None:
+            raise ValueError("the pair has no draft model")
+        self._context = Context(pair.draft.model, Shape(n_ctx, pair.n_threads, _BATCH + 1))
+        self._n_vocab = pair.target.model.n_vocab
+
+    def agreement(
+        self, prompt: Sequence[int], ids: Sequence[int], sampling: Sampling, *, likeliest: bool
+    ) -> list[bool]:
+        """Tell for each of ``ids`` whether the draft model would have said it.
+
+        It draws with the target's own noise, or says its most likely word.
+        """
+        self._context.rewind(0)
+        for at in range(0, len(prompt) - 1, _BATCH):
+            self._context.decode(prompt[at : min(at + _BATCH, len(prompt) - 1)], 1)
+        sampler = Sampler(sampling, self._n_vocab, prompt)
+        fed = [prompt[-1], *ids[:-1]]
+        agrees = []
+        for at in range(0, len(fed), _BATCH):
+            batch = fed[at : at + _BATCH]
+            self._context.decode(batch, len(batch))
+            for i in range(len(batch)):
+                row = self._context.row(i)[: self._n_vocab]
+                said = int(row.argmax()) if likeliest else sampler.choose(row, len(prompt) + at + i)
+                agrees.append(said == ids[at + i])
+                sampler.accept(ids[at + i])
+        sampler.close()
+        return agrees
+
+    def close(self) -> None:
+        """Free the memory."""
+        self._context.close()
+
+
+def fixed_steps(agrees: Sequence[bool], length: int) -> list[tuple[int, int]]:
+    """Return (drafted, emitted) of each step after the first token, at a fixed draft length."""
+    steps, at = [], 1
+    while at < len(agrees):
+        n_draft = min(length, len(agrees) - at - 1)
+        n_kept = 0
+        while n_kept < n_draft and agrees[at + n_kept]:
+            n_kept += 1
+        steps.append((n_draft, n_kept + 1))
+        at += n_kept + 1
+    return steps
+
+
+def fixed_s(curve: Curve, agrees: Sequence[bool], length: int) -> float:
+    """Return the decode time at a fixed length."""
+    return sum(curve.step_s(n_draft) for n_draft, _ in fixed_steps(agrees, length))
+
+
+def tokens_per_step(agrees: Sequence[bool], length: int) -> float:
+    """Return the tokens of a step at a fixed length."""
+    return (len(agrees) - 1) / max(1, len(fixed_steps(agrees, length)))
+
+
+def recorded_s(curve: Curve, steps: Sequence[Step]) -> float:
+    """Return the decode time of recorded steps on the curve; what a draft took to catch up, it took."""
+    total_s = 0.0
+    for step in steps[1:]:
+        usual_s = step.proposed * curve.token_s
+        verify_s = curve.rows_s.get(step.proposed + 1, step.verify_s)
+        total_s += verify_s + (step.draft_s if step.draft_s > 2 * usual_s + 0.02 else usual_s)
+    return total_s
