@@ -1,50 +1,8 @@
 import pytest
 
-from app.engine.draft_length import Ask
 from app.engine.drafters.draft_model import check_vocabularies
-from app.engine.drafters.ngram import N_PLACES, NgramDrafter
 from app.engine.prompt_cache import common_prefix, reusable
 from app.errors import PairError
-
-
-def _drafted(tokens, limit=8, **kwargs):
-    drafter = NgramDrafter(**kwargs)
-    drafter.begin(tokens)
-    return drafter.draft(tokens, Ask(limit))
-
-
-def test_ngram_continues_the_first_repeated_run():
-    assert _drafted([1, 2, 3, 4, 5, 6, 9, 1, 2, 3], 3) == [4, 5, 6]
-
-
-def test_ngram_prefers_the_longest_agreement_over_the_latest():
-    text = [9, 8, 1, 2, 3, 70, 71, 5, 5, 1, 2, 3, 80, 81, 9, 8, 1, 2, 3]
-    assert _drafted(text, 2) == [70, 71]
-
-
-def test_ngram_prefers_the_latest_of_equal_agreements():
-    assert _drafted([1, 2, 3, 70, 0, 1, 2, 3, 80, 5, 1, 2, 3], 1) == [80]
-
-
-def test_ngram_follows_a_period_past_the_end_of_the_text():
-    assert _drafted([7, 1, 2, 3, 1, 2, 3], 7) == [1, 2, 3, 1, 2, 3, 1]
-
-
-def test_ngram_has_no_draft_without_a_repeat_or_below_its_minimum():
-    assert _drafted([1, 2, 3, 4, 5, 6]) == []
-    assert _drafted([1, 2]) == []
-    assert _drafted([1, 2, 3, 4, 1, 2, 3], 2, draft_min=3) == []
-
-
-def test_ngram_learns_as_the_text_grows_and_bounds_its_places():
-    drafter = NgramDrafter()
-    text = [1, 2, 3]
-    drafter.begin(text)
-    for i in range(100):
-        text = [*text, 10 + i % 7, 1, 2, 3]
-        drafter.accept(text)
-    assert drafter.draft(text, Ask(1)) == [10 + 100 % 7]
-    assert max(len(places) for places in drafter._places.values()) <= N_PLACES
 
 
 class Vocabulary:

@@ -1,0 +1,186 @@
+import random
+import sys
+
+import pytest
+
+from app.engine.auto_length import Evidence
+from app.engine.draft_length import Ask
+from app.engine.drafters import ngram
+from app.engine.drafters.ngram import EDITED, N_INDEXED, N_MAX, N_MIN, NgramDrafter
+from app.protocol import MAX_DRAFT_TOKENS
+
+
+def drafted(tokens, limit=8, **kwargs):
+    drafter = NgramDrafter(**kwargs)
+    drafter.begin(tokens)
+    return drafter.draft(tokens, Ask(limit))
+
+
+def write(drafter, text, answer, limit=8):
+    """Let the drafter draft for an answer that is known; return its text, and each draft with what was kept of it."""
+    text, drafts = [*text], []
+    drafter.begin(text)
+    end = [*text, *answer]
+    while len(text) < len(end):
+        draft = drafter.draft(text, Ask(limit))
+        kept = 0
+        while kept < len(draft) and draft[kept : kept + 1] == end[len(text) + kept : len(text) + kept + 1]:
+            kept += 1
+        drafts.append((draft, kept))
+        text = end[: min(len(end), len(text) + kept + 1)]
+        drafter.accept(text)
+    return drafts
+
+
+def test_the_first_repeated_run_is_continued():
+    assert drafted([1, 2, 3, 4, 5, 6, 9, 1, 2, 3], 3) == [4, 5, 6]
+
+
+def test_the_longest_agreement_wins_over_the_latest():
+    text = [9, 8, 1, 2, 3, 70, 71, 5, 5, 1, 2, 3, 80, 81, 9, 8, 1, 2, 3]
+    assert drafted(text, 2) == [70, 71]
+
+
+def test_of_equal_agreements_the_latest_wins_but_for_one_token_only():
+    assert drafted([1, 2, 3, 70, 0, 1, 2, 3, 80, 5, 1, 2, 3]) == [80]
+
+
+def test_a_draft_ends_where_equal_agreements_go_on_differently():
+    assert drafted([1, 2, 3, 7, 8, 70, 1, 2, 3, 7, 8, 80, 1, 2, 3]) == [7, 8]
+
+
+def test_a_period_is_followed_past_the_end_of_the_text():
+    assert drafted([7, 1, 2, 3, 1, 2, 3], 6) == [1, 2, 3, 1, 2, 3]
+
+
+def test_there_is_no_draft_without_a_repeat_or_below_the_minimum():
+    assert drafted([1, 2, 3, 4, 5, 6]) == []
+    assert drafted([1, 2]) == drafted([1, 2, 3]) == drafted([]) == []
+    assert drafted([1, 2, 3, 4, 1, 2, 3], 2, draft_min=3) == []
+
+
+@pytest.mark.parametrize("agreement", [3, 4, 7, 15, 40])
+def test_a_longer_agreement_is_trusted_further(agreement):
+    run = list(range(100, 100 + agreement))
+    draft = drafted([*run, *range(500, 600), 1, *run], MAX_DRAFT_TOKENS)
+    assert draft == list(range(500, 500 + min(2 * agreement, MAX_DRAFT_TOKENS)))
+
+
+def test_the_kind_of_a_draft_tells_how_long_its_place_agrees():
+    kinds = {}
+    for agreement in range(N_MIN, N_MAX + 9):
+        run = list(range(100, 100 + agreement))
+        drafter = NgramDrafter()
+        text = [*run, 5, 6, *run]
+        drafter.begin(text)
+        assert drafter.draft(text, Ask(1)) == [5]
+        kinds.setdefault(drafter.kind, []).append(agreement)
+    assert list(kinds) == ["ngram:3", "ngram:4", "ngram:8", "ngram:16", "ngram:32"]
+    evidence = Evidence()
+    alphas = [evidence.of(kind).alpha() for kind in (EDITED, *kinds)]
+    assert alphas == sorted(alphas)
+    assert 0 < alphas[0] < alphas[-1] < 1
+
+
+def test_a_copy_is_taken_up_again_behind_a_replaced_word():
+    source = list(range(100, 140))
+    edited = [*source[:12], 7, *source[13:]]
+    drafts = write(NgramDrafter(), [*source, 1, 2], edited)
+    # Three tokens to find the place, one step at the word and one behind it; without, three more to find it again.
+    kept = [kept for _draft, kept in drafts]
+    assert kept[:3] == [0, 0, 0]
+    at = next(i for i, (draft, kept) in enumerate(drafts) if 0 < kept < len(draft))
+    assert drafts[at + 1][0] == []
+    assert drafts[at + 2][0] == source[14:16]
+    assert drafts[at + 2][1] == 2
+    assert len(drafts) <= 12
+
+
+@pytest.mark.parametrize(("put", "n_dropped"), [([7, 8, 9], 1), ([7, 8], 0), ([], 4)])
+def test_a_copy_is_taken_up_again_behind_longer_shorter_and_dropped_words(put, n_dropped):
+    source = list(range(100, 160))
+    edited = [*source[:20], *put, *source[20 + n_dropped :]]
+    drafter = NgramDrafter()
+    text = [*source, 1, 2, *edited[:19]]
+    drafter.begin(text)
+    assert drafter.draft(text, Ask(8))[:1] == source[19:20]
+    text = [*source, 1, 2, *edited[: 20 + len(put)], source[20 + n_dropped]]
+    drafter.accept(text)
+    assert drafter.draft(text, Ask(8)) == source[21 + n_dropped : 23 + n_dropped]
+    assert drafter.kind == EDITED
+
+
+def test_a_copy_that_does_not_come_back_is_given_up():
+    source = list(range(100, 160))
+    drafter = NgramDrafter()
+    text = [*source, 1, 2, *source[:20]]
+    drafter.begin(text)
+    assert drafter.draft(text, Ask(8)) == source[20:28]
+    for word in range(7, 7 + ngram.PATIENCE + 1):
+        text = [*text, word]
+        drafter.accept(text)
+        assert drafter.draft(text, Ask(8)) == []
+    text = [*text, source[21]]
+    drafter.accept(text)
+    assert drafter.draft(text, Ask(8)) == []
+
+
+def test_it_learns_as_the_text_grows():
+    drafter = NgramDrafter()
+    text = [1, 2, 3]
+    drafter.begin(text)
+    for i in range(100):
+        text = [*text, 10 + i % 7, 1, 2, 3]
+        drafter.accept(text)
+    assert drafter.draft(text, Ask(1)) == [10 + 100 % 7]
+
+
+def test_begin_forgets_the_text_before():
+    drafter = NgramDrafter()
+    drafter.begin([1, 2, 3, 4, 5])
+    drafter.begin([9, 9, 1, 2, 3])
+    assert drafter.draft([9, 9, 1, 2, 3], Ask(4)) == []
+
+
+def test_every_draft_is_a_copy_of_the_text_whatever_the_text():
+    n = 300
+    for seed in range(40):
+        rng = random.Random(seed)
+        text = [rng.randrange(rng.choice((2, 5, 30))) for _ in range(n)]
+        for draft, kept in write(NgramDrafter(), text[: n // 3], text[n // 3 :], limit=rng.choice((1, 8, 31))):
+            assert kept <= len(draft) <= MAX_DRAFT_TOKENS
+            assert set(draft) <= set(text)
+
+
+def test_the_oldest_places_are_dropped_and_the_latest_found():
+    rng = random.Random(3)
+    far, near = [1, 2, 3, 77], [4, 5, 6, 88]
+    filler = [rng.randrange(1000, 50_000) for _ in range(N_INDEXED)]
+    text = [*far, *filler, *near, 9]
+    drafter = NgramDrafter()
+    drafter.begin(text)
+    assert drafter.draft([*text, 1, 2, 3], Ask(1)) == []
+    assert drafter.draft([*text, 1, 2, 3, 4, 5, 6], Ask(1)) == [88]
+
+
+def n_bytes(thing):
+    """Return the size of an object with all that it holds."""
+    parts = (
+        list(vars(thing).values()) if hasattr(thing, "__dict__") else thing if isinstance(thing, list | tuple) else []
+    )
+    return sys.getsizeof(thing) + sum(n_bytes(part) for part in parts)
+
+
+def test_a_million_tokens_take_no_more_memory_than_a_hundred_thousand():
+    rng = random.Random(1)
+    text = rng.choices(range(50_000), k=100_000)
+    drafter = NgramDrafter()
+    drafter.begin(text)
+    early = n_bytes(drafter)
+    for _ in range(9):
+        text.extend(text[-100_000:-80_000] + rng.choices(range(50_000), k=80_000))
+        drafter.accept(text)
+    assert len(text) == 1_000_000
+    assert drafter.draft([*text, *text[:40]], Ask(MAX_DRAFT_TOKENS)) == []
+    assert n_bytes(drafter) == pytest.approx(early, abs=1000)
+    assert early < 600_000
