@@ -204,7 +204,11 @@ class MemoryTypes(msgspec.Struct, frozen=True):
 
 
 class Load(_Command, frozen=True, tag="load"):
-    """Load a target and, if given, a draft model. A target already loaded the same way is kept."""
+    """Load a target and, if given, a draft model. A target already loaded the same way is kept.
+
+    ``draft_n_ctx`` and ``draft_n_threads`` are the draft model's own, 0 those of the target; a context that is shorter
+    than the text holds its recent part. MTP heads take the threads, but always the target's context length.
+    """
 
     target: str
     draft: str | None = None
@@ -213,6 +217,8 @@ class Load(_Command, frozen=True, tag="load"):
     draft_max: int = MAX_DRAFT_TOKENS
     memory: MemoryTypes = MemoryTypes()
     draft_memory: MemoryTypes = MemoryTypes()
+    draft_n_ctx: int = 0
+    draft_n_threads: int = 0
 
 
 class Generate(_Command, frozen=True, tag="generate"):

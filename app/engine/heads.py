@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.gguf import GgufHeader
+from app.engine.gguf import Array, GgufHeader
 
 MTP_ARCHITECTURES = frozenset(
     (
@@ -60,3 +60,39 @@ def are_heads(header: GgufHeader) -> bool:
 def has_embedded_heads(header: GgufHeader) -> bool:
     """Tell whether the target itself carries heads that llama.cpp can run."""
     return header.architecture in MTP_ARCHITECTURES and n_nextn_layers(header) > 0 and not are_heads(header)
+
+
+def why_not_for(target: GgufHeader, heads: GgufHeader) -> str | None:
+    """Return why heads in a file of their own cannot draft for a target; None if they can.
+
+    llama.cpp ends the process where an assistant reads a memory that is laid out otherwise, so it is not asked.
+    """
+    if not is_assistant(heads):
+        if heads.architecture == target.architecture:
+            return None
+        return f"The heads are of architecture {heads.architecture}; the target is {target.architecture}."
+    meant_for = heads.architecture.removesuffix(ASSISTANT_SUFFIX)
+    if meant_for != target.architecture:
+        return f"The assistant is for targets of architecture {meant_for}; this one is {target.architecture}."
+    for is_sliding in (True, False):
+        theirs, ours = _memory_row(heads, is_sliding=is_sliding), _memory_row(target, is_sliding=is_sliding)
+        if theirs != ours:
+            kind = "sliding-window" if is_sliding else "full-attention"
+            return (
+                f"The assistant reads {kind} layers with {theirs[0]} heads of {theirs[1]} numbers in memory;"
+                f" the target's have {ours[0]} of {ours[1]}."
+            )
+    return None
+
+
+def _memory_row(header: GgufHeader, *, is_sliding: bool) -> tuple[int, int]:
+    """Return how many K heads, of what length, the last layer of a kind has: an assistant reads the target's last."""
+    length = header.of_architecture("attention.key_length_swa") if is_sliding else None
+    length = length or header.of_architecture("attention.key_length") or 0
+    n_heads = header.metadata.get(f"{header.architecture}.attention.head_count_kv")
+    if isinstance(n_heads, int):
+        return n_heads, length
+    pattern = header.metadata.get(f"{header.architecture}.attention.sliding_window_pattern")
+    kinds, counts = (array.values or () if isinstance(array, Array) else () for array in (pattern, n_heads))
+    same_kind = [int(count) for count, sliding in zip(counts, kinds, strict=False) if bool(sliding) == is_sliding]
+    return (same_kind or [0])[-1], length

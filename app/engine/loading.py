@@ -17,8 +17,8 @@ from app.engine.cancel import CancelFlag
 from app.engine.costs import Costs
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
-from app.engine.gguf import read_header
-from app.engine.heads import are_heads, has_embedded_heads
+from app.engine.gguf import GgufHeader, read_header
+from app.engine.heads import are_heads, has_embedded_heads, why_not_for
 from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
 from app.engine.threads import default_threads
@@ -136,12 +136,11 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     """
     if not 0 <= command.draft_max <= MAX_DRAFT_TOKENS:
         raise UsageError(f"The longest draft is {command.draft_max}.", f"It must be 0 to {MAX_DRAFT_TOKENS}.")
-    if command.n_ctx < 0 or command.n_threads < 0:
+    if min(command.n_ctx, command.n_threads, command.draft_n_ctx, command.draft_n_threads) < 0:
         raise UsageError("Context length and threads cannot be negative.", "0 means: choose for me.")
-    if command.n_threads > MAX_THREADS:
-        raise UsageError(
-            f"{command.n_threads} threads are too many.", f"At most {MAX_THREADS}; 0 means: choose for me."
-        )
+    n_most = max(command.n_threads, command.draft_n_threads)
+    if n_most > MAX_THREADS:
+        raise UsageError(f"{n_most} threads are too many.", f"At most {MAX_THREADS}; 0 means: choose for me.")
     for memory in (command.memory, command.draft_memory):
         _check_memory(memory)
     n_threads = command.n_threads or default_threads()
@@ -234,13 +233,14 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
             kind = "draft-mtp" if are_heads(header) else "draft-simple"
             if kind == "draft-mtp":
                 why_not["draft-simple"] = "The draft file holds MTP heads: choose draft-mtp."
+                _check_heads(read_header(Path(command.target)), header)
                 pair.heads = yield from _load_heads(command, command.draft, pair, cancel)
             else:
                 pair.draft = yield from _load_fitting_draft(command, command.draft, pair, cancel)
             del why_not[kind]
         if pair.heads is None and pair.target.model.n_heads_mtp:
             kind = "draft-mtp"
-            pair.heads = _make_heads(pair.target.model, pair)
+            pair.heads = _make_heads(command, pair.target.model, pair)
             del why_not[kind]
     except SlipstreamError as fault:
         if cancel():
@@ -248,8 +248,20 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
         why_not[kind] = f"{fault.message} {fault.hint}".strip()
 
 
-def _make_heads(model: Model, pair: LoadedPair) -> LoadedHeads:
-    context = MtpContext(model, pair.target.context, n_threads=pair.n_threads)
+def _check_heads(target: GgufHeader, heads: GgufHeader) -> None:
+    """Refuse heads of another target.
+
+    Raises:
+        PairError: says what differs.
+    """
+    reason = why_not_for(target, heads)
+    if reason is not None:
+        raise PairError(reason, "Choose the heads that were trained with this target.")
+
+
+def _make_heads(command: Load, model: Model, pair: LoadedPair) -> LoadedHeads:
+    n_threads = command.draft_n_threads or pair.n_threads
+    context = MtpContext(model, pair.target.context, n_threads=n_threads, memory=command.draft_memory)
     return LoadedHeads(context, HeadsMemory(context, pair.target.context))
 
 
@@ -264,7 +276,7 @@ def _load_heads(
     model = yield from _load_model(command.id, path, "draft", cancel, with_mtp=True)
     try:
         check_vocabularies(pair.target.model, model)
-        heads = _make_heads(model, pair)
+        heads = _make_heads(command, model, pair)
     except BaseException:
         model.close()
         raise
@@ -282,8 +294,13 @@ def _load_fitting_draft(
     except BaseException:
         model.close()
         raise
-    n_ctx = min(pair.target.context.n_ctx, model.n_ctx_train or pair.target.context.n_ctx)
-    shape = Shape(n_ctx=n_ctx, n_threads=pair.n_threads, n_rows_max=1, memory=command.draft_memory)
+    n_wanted = min(pair.target.context.n_ctx, max(N_CTX_MIN, command.draft_n_ctx or pair.target.context.n_ctx))
+    shape = Shape(
+        n_ctx=min(n_wanted, model.n_ctx_train or n_wanted),
+        n_threads=command.draft_n_threads or pair.n_threads,
+        n_rows_max=1,
+        memory=command.draft_memory,
+    )
     draft = _with_context(model, path, shape)
 
     def learn() -> None:

@@ -57,7 +57,7 @@ class Session:
         self._renderer = renderer
         self._pair: LoadedPair | None = None
         self._target_key: tuple[object, ...] = ()
-        self._draft_key: tuple[object, ...] | None = None
+        self._draft_key: tuple[object, ...] = ()
 
     # --- loading ------------------------------------------------------------------------------------
 
@@ -71,7 +71,10 @@ class Session:
         if self._pair is None:
             check_runtime()  # struct drift between library and binding is silent: better refuse than corrupt
         target_key = (*file_key(command.target), command.n_ctx, command.n_threads, command.draft_max, command.memory)
-        draft_key = None if command.draft is None else (*_draft_key(command.draft), command.draft_memory)
+        draft_key = (
+            *(() if command.draft is None else _draft_key(command.draft)),
+            *(command.draft_memory, command.draft_n_ctx, command.draft_n_threads),
+        )
         if self._pair is None or target_key != self._target_key:
             self.unload()
             self._pair = yield from load_target(command, cancel)

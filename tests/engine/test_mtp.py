@@ -7,6 +7,7 @@ import pytest
 
 from app.engine.session import Session
 from app.engine.template import Renderer
+from app.protocol import MemoryTypes
 from tests.engine.sessions import GREEDY, WARM, answer, load
 from tests.fixtures import tiny, tiny_mtp
 
@@ -108,6 +109,18 @@ def test_pauses_and_returns_do_not_change_the_text(session, tmp_path, kind, k):
             assert got.token_ids == plain.token_ids
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "memory", [MemoryTypes(flash_attention=False), MemoryTypes("q8_0", "q8_0", flash_attention=True)]
+)
+def test_any_kind_of_memory_and_attention_is_drafted_from(session, tmp_path, kind, memory):
+    load(session, *write(kind, tmp_path), n_ctx=512, memory=memory, draft_n_threads=2)
+    plain = answer(session, PROMPTS[0], max_tokens=60)
+    got = answer(session, PROMPTS[0], GREEDY, ("draft-mtp",), 3, max_tokens=60)
+    assert got.token_ids == plain.token_ids
+    assert sum(step.accepted for step in got.steps) > 15
+
+
 def test_more_heads_than_llama_cpp_runs_are_refused_with_the_reason(session, tmp_path):
     """llama.cpp would end the process: its graph asserts that there is one."""
     loaded = load(session, tiny_mtp.qwen35_embedded(tmp_path / "two.gguf", n_heads=2), n_ctx=512)
@@ -128,6 +141,45 @@ def test_a_wrong_assistant_is_refused_with_the_reason(session, tmp_path):
     got = answer(session, PROMPTS[0], GREEDY, ("draft-mtp",))
     assert not got.started.engagement.engaged
     assert len(got.token_ids) == 48
+
+
+@pytest.mark.parametrize(
+    ("target", "heads", "words"),
+    [
+        ("llama", "assistant", "for targets of architecture gemma4; this one is llama"),
+        ("qwen35", "assistant", "this one is qwen35"),
+        ("gemma4", "assistant with other heads", "2 heads of 32 numbers in memory; the target's have 1 of 32"),
+        ("llama", "nextn", "architecture qwen35; the target is llama"),
+        ("chain", "nextn", "the target is hy_v3"),
+    ],
+)
+def test_heads_of_another_target_are_refused_before_llama_cpp_would_end_the_process(
+    session, tmp_path, target, heads, words
+):
+    other = tmp_path / "other"
+    other.mkdir()
+    files = {
+        "llama": lambda: tiny.llama(tmp_path / "llama.gguf"),
+        "qwen35": lambda: tiny_mtp.qwen35_pair(tmp_path).target,
+        "gemma4": lambda: tiny_mtp.gemma4_pair(tmp_path).target,
+        "chain": lambda: tiny_mtp.hy_v3_chain(tmp_path / "chain.gguf"),
+        "assistant": lambda: tiny_mtp.gemma4_pair(other).draft,
+        "assistant with other heads": lambda: tiny_mtp.gemma4_pair(other, n_head_kv=2).draft,
+        "nextn": lambda: tiny_mtp.qwen35_pair(other).draft,
+    }
+    loaded = load(session, files[target](), files[heads](), n_ctx=512)
+    assert words in loaded.not_engageable["draft-mtp"]
+    got = answer(session, PROMPTS[0], GREEDY, ("draft-mtp",))
+    assert words in got.started.engagement.reason
+    assert len(got.token_ids) == 48
+
+
+def test_heads_with_another_vocabulary_are_refused_with_the_rule(session, tmp_path):
+    target = tiny_mtp.qwen35_pair(tmp_path).target
+    other = tmp_path / "other"
+    other.mkdir()
+    wrong = tiny_mtp.qwen35_pair(other, n_tokens=tiny.N_VOCAB - 140).draft
+    assert "vocabularies differ by 140 tokens" in load(session, target, wrong).not_engageable["draft-mtp"]
 
 
 def test_heads_are_no_draft_model_and_no_target_of_their_own(session, tmp_path, tiny_pair):

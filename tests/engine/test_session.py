@@ -10,7 +10,7 @@ from app.engine.cancel import CancelFlag
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.errors import EngineError, LoadError, ModelFileError, PromptTooLongError, SlipstreamError, UsageError
-from app.protocol import Chunk, Done, Load, Loaded, LoadProgress, Sampling, Started
+from app.protocol import Chunk, Done, Load, Loaded, LoadProgress, MemoryTypes, Sampling, Started
 from tests.engine.sessions import GREEDY, WARM, answer, load, request
 from tests.fixtures import tiny
 
@@ -171,6 +171,35 @@ def test_a_context_of_any_length_is_filled_to_its_end(session, tmp_path, n_ctx, 
     assert plain.started.prompt_tokens + len(plain.token_ids) == n + 1  # the last token is never evaluated
     for types in (("ngram",), ("draft-simple",)):
         assert answer(session, prompt, GREEDY, types, 31, max_tokens=1000).token_ids == plain.token_ids
+
+
+@pytest.mark.parametrize("draft_n_ctx", [1, 100, 5000])
+def test_a_draft_model_with_a_short_context_drafts_to_the_end_of_a_long_text(session, tiny_pair, draft_n_ctx):
+    load(session, tiny_pair.target, tiny_pair.draft, n_ctx=1024, draft_n_ctx=draft_n_ctx)
+    long = "the cat of the hot day " * 12
+    for sampling in (GREEDY, WARM):
+        plain = answer(session, long, sampling, max_tokens=120)
+        for k in (4, 31, "auto"):
+            got = answer(session, long, sampling, ("draft-simple",), k, max_tokens=120)
+            assert (got.token_ids, got.done.notices) == (plain.token_ids, ()), k
+            if k == 4:
+                assert sum(step.proposed > 0 for step in got.steps[-20:]) > 15
+                assert sum(step.accepted for step in got.steps[-60:]) > 0
+        assert answer(session, PROMPTS[0], sampling, ("draft-simple",), max_tokens=20).steps[1].proposed
+
+
+def test_a_change_of_the_draft_s_own_settings_keeps_the_target(session, tiny_pair):
+    load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512)
+    plain = answer(session, PROMPTS[0], GREEDY, ("draft-simple",))
+    for how in ({"draft_n_ctx": 128}, {"draft_n_threads": 2}, {"draft_memory": MemoryTypes("q8_0", "q8_0")}):
+        load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512, **how)
+        got = answer(session, PROMPTS[0], GREEDY, ("draft-simple",))
+        assert got.started.cached_tokens == got.started.prompt_tokens - 1
+        assert got.token_ids == plain.token_ids
+        assert sum(step.accepted for step in got.steps) > 0
+    for how in ({"draft_n_ctx": -1}, {"draft_n_threads": -1}, {"draft_n_threads": 100_000}):
+        with pytest.raises(UsageError, match=r"negative|too many"):
+            load(session, tiny_pair.target, tiny_pair.draft, n_ctx=256, **how)
 
 
 @pytest.mark.parametrize("n_ctx_train", [0, 1 << 31, (1 << 32) - 1])

@@ -3,7 +3,8 @@
 The draft model runs its rows through a copy of the target's sampler chain and draws with *the same
 noise*, so that it agrees with the target as often as their distributions allow
 (:mod:`app.engine.noise`). Its memory holds a prefix of the confirmed tokens; whatever is missing,
-the prompt at first and later mostly the pending token, is evaluated when a draft is asked for.
+the prompt at first and later mostly the pending token, is evaluated when a draft is asked for. A context that is
+too short for the text holds its recent part: a full one starts again on the last half of what it can hold.
 """
 
 from __future__ import annotations
@@ -105,17 +106,23 @@ class DraftModelDrafter:
 
     def n_behind(self, tokens: Sequence[int]) -> int:
         """Return how many tokens the memory lacks, the pending one apart."""
-        return max(0, len(tokens) - 1 - self._held.end)
+        first = self._first_for(len(tokens))
+        return max(0, len(tokens) - 1 - (self._held.end if first == self._held.first else first))
+
+    def _first_for(self, n: int) -> int:
+        """Return where the memory has to start so that ``n`` tokens and a draft fit in."""
+        is_full = n - self._held.first >= self._memory.n_ctx
+        return n - self._memory.n_ctx // 2 if is_full else self._held.first
 
     def begin(self, tokens: Sequence[int]) -> None:
         """Evaluate the prompt, all but its last token, in batches."""
-        self.accept(tokens)
-        while (missing := tokens[self._held.end : -1]) and len(tokens) < self._memory.n_ctx:
+        self._accept_and_fit(tokens)
+        while missing := tokens[self._held.end : -1]:
             self._feed(missing[: self._memory.n_batch], 0)
 
     def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
         """Return up to ``ask.limit`` tokens that the draft model would draw."""
-        self.accept(tokens)
+        self._accept_and_fit(tokens)
         if ask.n_catch_up < self.n_behind(tokens):
             self._start_at(len(tokens) - 1 - ask.n_catch_up)
         limit = min(ask.limit, self._memory.n_ctx - (len(tokens) - self._held.first))
@@ -140,6 +147,12 @@ class DraftModelDrafter:
         finally:
             sampler.close()
         return draft if len(draft) >= self._draft_min else []
+
+    def _accept_and_fit(self, tokens: Sequence[int]) -> None:
+        self.accept(tokens)
+        first = self._first_for(len(tokens))
+        if first != self._held.first:
+            self._start_at(first)
 
     def _catch_up(self, tokens: Sequence[int]) -> None:
         """Evaluate what is missing, so that the row after the last token is at hand."""

@@ -88,11 +88,16 @@ def _native_params(shape: Shape) -> Any:
     params.n_rs_seq = shape.n_snapshots
     params.n_outputs_max = shape.n_rows_max
     params.n_threads = params.n_threads_batch = shape.n_threads
-    params.type_k, params.type_v = ELEMENT_TYPES[shape.memory.type_k], ELEMENT_TYPES[shape.memory.type_v]
-    if shape.memory.flash_attention is not None:
-        params.flash_attn_type = int(shape.memory.flash_attention)  # LLAMA_FLASH_ATTN_TYPE_DISABLED, _ENABLED
+    set_memory_types(params, shape.memory)
     params.no_perf = True
     return params
+
+
+def set_memory_types(params: Any, memory: MemoryTypes) -> None:
+    """Write the element types and the kind of attention into native context parameters."""
+    params.type_k, params.type_v = ELEMENT_TYPES[memory.type_k], ELEMENT_TYPES[memory.type_v]
+    if memory.flash_attention is not None:
+        params.flash_attn_type = int(memory.flash_attention)  # LLAMA_FLASH_ATTN_TYPE_DISABLED, _ENABLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,7 @@ class Context:
         self.n_past = 0
         self.n_snapshots: int = lc.llama_n_rs_seq(self._context)
         self.has_state = model.has_memory_of_states
+        self.memory_types = shape.memory
         self._checkpoints: list[_Checkpoint] = []
         self._n_droppable = 0
         self._n_last_rows = 0

@@ -17,11 +17,12 @@ import llama_cpp.llama_cpp_ext as ext
 import numpy as np
 
 from app.engine.cancel import CancelFlag
-from app.engine.heads import can_chain
+from app.engine.heads import ASSISTANT_SUFFIX, can_chain
 from app.engine.llama.backend import aborting, forget_log, last_log
-from app.engine.llama.context import Context, DecodeCancelledError, Hidden, Row
+from app.engine.llama.context import Context, DecodeCancelledError, Hidden, Row, set_memory_types
 from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
+from app.protocol import MemoryTypes
 
 _N_BATCH = 512
 _ABORTED = 2
@@ -30,8 +31,14 @@ _ABORTED = 2
 class MtpContext:
     """The heads' memory (if they have one), and the row and hidden row of the last token decoded."""
 
-    def __init__(self, model: Model, target: Context, *, n_threads: int) -> None:
+    def __init__(self, model: Model, target: Context, *, n_threads: int, memory: MemoryTypes) -> None:
         """Make the context beside the target's.
+
+        Args:
+            model: the heads.
+            target: whose rows they continue from.
+            n_threads: for all that they evaluate.
+            memory: element types of a memory of their own; an assistant reads the target's.
 
         Raises:
             LoadError: these heads cannot work for this target; the message is llama.cpp's word.
@@ -58,6 +65,8 @@ class MtpContext:
         params.n_threads = params.n_threads_batch = n_threads
         params.ctx_type = lc.LLAMA_CONTEXT_TYPE_MTP
         params.ctx_other = target.handle
+        # Whether V lies transposed depends on the kind of attention, so both sides of a memory need the same.
+        set_memory_types(params, target.memory_types if architecture.endswith(ASSISTANT_SUFFIX) else memory)
         params.no_perf = True
         forget_log()
         self._context: Any = lc.llama_init_from_model(model.handle, params)
