@@ -67,6 +67,7 @@ class Host:
         self._engine: Engine | None = None
         self._hello: Hello | None = None
         self._jobs: list[Job] = []
+        self._is_to_come_back = False
         self._going_back: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -128,12 +129,12 @@ class Host:
         Raises:
             SlipstreamError: the engine does not start, or the pair does not load any more.
         """
-        pair = self._state.pair
+        self._is_to_come_back = True
         await self._drop_engine()
         with self._job() as job:
             async with self._turns:
-                await self._ensure_engine()
-                return await self._load(job, pair, None) if pair is not None else None
+                await self._come_back(job)
+                return self._state.loaded
 
     async def close(self) -> None:
         """Stop everything and end the engine; as often as you like."""
@@ -248,6 +249,14 @@ class Host:
         if self._engine is None:
             self._enter("stopped")
 
+    async def _come_back(self, job: Job) -> None:
+        """Start and load again after a restart: whoever has the first turn does it, not only who asked for it."""
+        if self._is_to_come_back:
+            self._is_to_come_back = False
+            await self._ensure_engine()
+            if self._state.pair is not None:
+                await self._load(job, self._state.pair, None)
+
     async def _watch(self, engine: Engine) -> None:
         self._note_death(engine, await engine.lost())
 
@@ -325,6 +334,7 @@ class Host:
                 if turn.job.is_cancelled:
                     self._cancel_unsent(turn)
                 elif turn.wanted:
+                    await self._come_back(turn.job)
                     await self._fetch_answer(turn)
         except SlipstreamError as fault:
             turn.end(fault)

@@ -561,6 +561,26 @@ def test_restart_breaks_into_an_answer_that_hangs():
     assert bench.stops == ["engine_died", "eos"]
 
 
+def test_what_waits_behind_a_restart_is_answered_by_the_new_engine():
+    bench = Bench(ScriptedEngine([Answer(pace_s=100)]), ScriptedEngine([Answer("one"), Answer("two")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        hanging = asyncio.create_task(bench.ask())
+        await asyncio.sleep(0.05)
+        waiting = [asyncio.create_task(bench.ask()) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        loaded = await bench.host.restart()
+        with pytest.raises(EngineDiedError):
+            await hanging
+        return loaded, [text_of(await task) for task in waiting]
+
+    loaded, texts = run(bench, body)
+    assert texts == ["one", "two"]
+    assert loaded is not None
+    assert len(bench.sent(Load)) == 2  # once each engine
+
+
 def test_restart_before_anything_was_loaded_starts_an_engine():
     bench = Bench()
 
