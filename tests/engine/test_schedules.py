@@ -318,6 +318,7 @@ def answer(loaded: Loaded, prompt: list[int], turn: Turn, seen: collections.Coun
         may_fail = turn.fault is not None and turn.fault[0] == "target"
         assert may_fail
     loaded.forget_fault()
+    assert "cancelled" not in g.drafter_fault, "a cancel is nobody's fault"
     if asked:
         loaded.check(g, n_steps=min(2, len(asked)))
     assert g.tokens == prompt + expected[: len(g.tokens) - len(prompt)]
