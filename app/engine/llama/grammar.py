@@ -1,15 +1,13 @@
 """A grammar (GBNF) that an answer keeps to: which tokens it allows next.
 
-llama.cpp ends the process where a grammar is asked too much: it accepts a token that the grammar forbids
-(``llama_grammar_accept_token`` throws through C), never ends on a repetition such as ``{5,2}``, and overflows the stack
-on deep nesting. All of that is refused here first.
+llama.cpp ends the process where a token is accepted that the grammar forbids (``llama_grammar_accept_token`` throws
+through C), so that is asked first; for what it cannot read, see :mod:`app.engine.gbnf`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,19 +17,12 @@ import llama_cpp.llama_cpp as lc
 import numpy as np
 from numpy.typing import NDArray
 
+from app.engine.gbnf import check
 from app.engine.llama.backend import forget_log, last_log
 from app.engine.llama.chain import CANDIDATE, candidate_array
 from app.engine.llama.model import Model
 from app.errors import DecodeError, UsageError
 
-MAX_BYTES = 64 * 1024
-"""A longer grammar is refused: llama.cpp follows chains of rules by recursion."""
-
-MAX_DEPTH = 100
-"""Parentheses that may be open at once; llama.cpp reads them by recursion."""
-
-_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|#[^\n]*', re.DOTALL)
-_REPEAT = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 _PARSE_ERROR = "error parsing grammar: "
 _MAX_WORDS = 200
 
@@ -40,31 +31,6 @@ _HINT = "See llama.cpp's grammars/README.md for how a GBNF grammar is written."
 
 class NothingAllowedError(DecodeError):
     """The grammar allows no token of this vocabulary; never crosses a process as such."""
-
-
-def check(text: str) -> None:
-    """Refuse what would end the process or never end.
-
-    Raises:
-        UsageError: says what it is.
-    """
-    if len(text.encode("utf-8", "replace")) > MAX_BYTES or "\0" in text:
-        raise UsageError(f"The grammar is longer than {MAX_BYTES} bytes, or holds a zero byte.", "Make it simpler.")
-    bare = _QUOTED.sub(" ", text)
-    depth = deepest = 0
-    for character in bare:
-        depth += (character == "(") - (character == ")")
-        deepest = max(deepest, depth)
-    if deepest > MAX_DEPTH:
-        raise UsageError(f"The grammar nests parentheses {deepest} deep; {MAX_DEPTH} are allowed.", "Use more rules.")
-    for low, high in _REPEAT.findall(bare):
-        if int(low) > int(high):
-            raise UsageError(
-                f"The grammar repeats something {{{low},{high}}} times.", "The smaller number comes first."
-            )
-    if "<" in bare:
-        # llama.cpp allows tokens after a match within them, and then throws on accepting one.
-        raise UsageError("The grammar names tokens (<…>), which can end the engine.", "Spell their text in quotes.")
 
 
 class Grammar:

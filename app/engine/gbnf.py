@@ -1,0 +1,152 @@
+"""What must be known of a grammar (GBNF) before llama.cpp may read it.
+
+llama.cpp reports most mistakes, but some end the process or never end: a repetition such as ``{5,2}``, deep nesting,
+a rule that begins with itself behind something that can be empty by way of another rule, tokens (``<…>``) that a match
+ends within. Those are refused here; whatever else is wrong is left to llama.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+from app.errors import UsageError
+
+MAX_BYTES = 64 * 1024
+"""A longer grammar is refused: llama.cpp follows chains of rules by recursion."""
+
+MAX_DEPTH = 100
+"""Parentheses that may be open at once; llama.cpp reads them by recursion."""
+
+_WORD = re.compile(
+    r'(?P<comment>#[^\n]*)|(?P<text>"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|\.)|(?P<rule>[\w-]+)\s*::=|(?P<ref>[\w-]+)'
+    r"|(?P<times>[*+?]|\{[^}]*\})|(?P<sign>[()|<])",
+    re.DOTALL,
+)
+_COMMENT = re.compile(r"#[^\n]*")
+_EMPTY = frozenset(('""', "[]", "[^]"))
+
+
+@dataclass(slots=True)
+class _Item:
+    """A text, a reference or a group; ``can_be_empty`` by itself, whatever a reference refers to."""
+
+    can_be_empty: bool = False
+    ref: str = ""
+    group: list[list[_Item]] = field(default_factory=list)
+
+
+_Choices = list[list[_Item]]
+
+
+def check(text: str) -> None:
+    """Refuse what would end the process or never end.
+
+    Raises:
+        UsageError: says what it is.
+    """
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES or "\0" in text:
+        raise UsageError(f"The grammar is longer than {MAX_BYTES} bytes, or holds a zero byte.", "Make it simpler.")
+    rules = _read(text)
+    empty = _that_can_be_empty(rules)
+    starts = {name: {ref for ref in _starts(choices, empty) if ref in rules} for name, choices in rules.items()}
+    try:
+        TopologicalSorter(starts).prepare()
+    except CycleError as fault:
+        raise UsageError(
+            f"The grammar has left recursion: {' begins with '.join(reversed(fault.args[1]))}.",
+            "Let the rule begin with something that is never empty.",
+        ) from None
+
+
+def _read(text: str) -> dict[str, _Choices]:
+    """Return the rules by name. What is not a grammar at all gives some of them."""
+    rules: dict[str, _Choices] = {}
+    open_groups: list[_Choices] = [[[]]]
+    for match in _WORD.finditer(text):
+        word = match[match.lastgroup] if match.lastgroup else ""
+        items = open_groups[-1][-1]
+        match match.lastgroup, word:
+            case "rule", _:
+                open_groups = [rules.setdefault(word, [])]
+                open_groups[-1].append([])
+            case "text", _:
+                items.append(_Item(can_be_empty=word in _EMPTY))
+            case "ref", _:
+                items.append(_Item(ref=word))
+            case "times", _:
+                if items:
+                    items[-1].can_be_empty |= _may_be_none(word)
+            case "sign", "(":
+                group = _Item(group=[[]])
+                items.append(group)
+                open_groups.append(group.group)
+                if len(open_groups) > MAX_DEPTH:
+                    raise UsageError(f"The grammar nests parentheses over {MAX_DEPTH} deep.", "Use more rules.")
+            case "sign", ")" if len(open_groups) > 1:
+                open_groups.pop()
+            case "sign", "|":
+                open_groups[-1].append([])
+            case "sign", "<":
+                # llama.cpp allows a token that a match ends within, and then throws on accepting it.
+                raise UsageError("The grammar names tokens (<…>), which can end the engine.", "Spell them in quotes.")
+    return rules
+
+
+def _may_be_none(times: str) -> bool:
+    """Tell whether a repetition may be none at all.
+
+    Raises:
+        UsageError: llama.cpp would never be done with it.
+    """
+    counts = re.findall(r"\d+", _COMMENT.sub("", times))
+    if len(counts) == 2 and int(counts[0]) > int(counts[1]):
+        raise UsageError(
+            f"The grammar repeats something {{{counts[0]},{counts[1]}}} times.", "The smaller number comes first."
+        )
+    return times in "*?" or (bool(counts) and int(counts[0]) == 0)
+
+
+def _that_can_be_empty(rules: dict[str, _Choices]) -> set[str]:
+    """Return the rules that can be empty, also by way of others."""
+    users = defaultdict(set)
+    for name, choices in rules.items():
+        for ref in _refs(choices):
+            users[ref].add(name)
+    empty: set[str] = set()
+    waiting = list(rules)
+    while waiting:
+        name = waiting.pop()
+        if name not in empty and name in rules and _can_be_empty(rules[name], empty):
+            empty.add(name)
+            waiting.extend(users[name])
+    return empty
+
+
+def _refs(choices: _Choices) -> Iterator[str]:
+    for item in (item for items in choices for item in items):
+        yield from _refs(item.group)
+        if item.ref:
+            yield item.ref
+
+
+def _can_be_empty(choices: _Choices, empty: set[str]) -> bool:
+    return any(all(_is_skipped(item, empty) for item in items) for items in choices)
+
+
+def _is_skipped(item: _Item, empty: set[str]) -> bool:
+    return item.can_be_empty or item.ref in empty or (bool(item.group) and _can_be_empty(item.group, empty))
+
+
+def _starts(choices: _Choices, empty: set[str]) -> Iterator[str]:
+    """Yield the references that a rule can begin with."""
+    for items in choices:
+        for item in items:
+            yield from _starts(item.group, empty)
+            if item.ref:
+                yield item.ref
+            if not _is_skipped(item, empty):
+                break
