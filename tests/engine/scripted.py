@@ -52,11 +52,11 @@ class ScriptedMemory:
             self.n_faults += 1
             raise self.fault
         self.batches.append((n, n_rows))
-        rows = []
-        for token in tokens:
+        self._rows, self._n_last = [], n
+        for i, token in enumerate(tokens):
             self.held.append(int(token))
-            rows.append(self.row_after(self.held))
-        self._rows, self._n_last = rows[len(rows) - n_rows :] if n_rows else [], n
+            if i >= n - n_rows:
+                self._rows.append(self.row_after(self.held))
         if self._watcher is not None:
             self._watcher(tokens, self.n_past - n)
 
