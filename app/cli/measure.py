@@ -20,10 +20,11 @@ _WARM_UP_TOKENS = 8
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One answer to be measured."""
+    """One answer to be measured; answers of one round are held against each other."""
 
     prompt: Prompt
     speculation: Speculation
+    round: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,16 @@ def interleave(prompts: Sequence[Prompt], ways: Sequence[Speculation], repeat: i
     """Order every prompt × way × repetition so that neighbours differ in both, where there are two to choose from.
 
     So slow drifts (heat, other programs) fall on all ways alike, and an answer does not find its own prompt, but for
-    what all prompts begin with, in the cache.
+    what all prompts begin with, in the cache. Every other round goes backwards, so that what an even drift takes from a
+    way in one round it gives back in the next, and each pair of rounds begins with another way.
     """
     trials = []
     for round_ in range(repeat):
+        first = round_ // 2 % len(ways)
+        turned = [*ways[first:], *ways[:first]][:: -1 if round_ % 2 else 1]
         for shift in range(len(ways)):
             for i, prompt in enumerate(prompts):
-                trials.append(Trial(prompt, ways[(i + shift + round_) % len(ways)]))
+                trials.append(Trial(prompt, turned[(i + shift) % len(ways)], round_))
     return trials
 
 

@@ -158,6 +158,24 @@ def draft_lengths(text: str) -> tuple[Length, ...]:
     return lengths
 
 
+def positions(text: str, n_ctx: int) -> tuple[int, ...]:
+    """Read a list of context positions, each once, in ascending order.
+
+    Raises:
+        UsageError: one leaves no room for the longest pass in a context of ``n_ctx`` tokens, or there is none.
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    last = n_ctx - MAX_DRAFT_TOKENS - 1
+    for word in words:
+        if not word.isdecimal() or int(word) > last:
+            raise UsageError(
+                f"--at {word}: not a position in this context.", f"Name numbers from 0 to {last}, or raise --nctx."
+            )
+    if not words:
+        raise UsageError("--at is empty.", "Name positions such as 0,512,2048.")
+    return tuple(sorted({int(word) for word in words}))
+
+
 def speculation(types: Sequence[SpecType], length: Length, draft_min: int = 0, p_min: float = 0.0) -> Speculation:
     """Put together how to draft; no type or length 0 is off.
 

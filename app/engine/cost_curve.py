@@ -71,16 +71,20 @@ def measure_costs(command: MeasureCosts, pair: LoadedPair, cancel: CancelFlag) -
 
 
 def _check(command: MeasureCosts, context: Context) -> None:
-    longest = context.n_draft_max + 1
-    if not command.n_rows or not 1 <= min(command.n_rows) <= max(command.n_rows) <= longest:
-        raise UsageError("A pass cannot have as many rows as asked for.", f"This model verifies 1 to {longest} rows.")
-    room = context.n_ctx - max(*command.n_rows, DRAFT_TOKENS + 1)
+    if not command.n_rows or min(command.n_rows) < 1:
+        raise UsageError("A pass has one row at least.", "Name row counts from 1 on.")
+    room = context.n_ctx - max(*_counts(command, context), DRAFT_TOKENS + 1)
     if not command.positions or not 0 <= min(command.positions) <= max(command.positions) <= room:
         raise UsageError(
             f"The context of {context.n_ctx} tokens does not reach so far.", f"Name positions from 0 to {room}."
         )
     if command.repeat < 1:
         raise UsageError(f"{command.repeat} repetitions measure nothing.", "Ask for at least one.")
+
+
+def _counts(command: MeasureCosts, context: Context) -> list[int]:
+    """Return the row counts that this memory can take back; one row always."""
+    return sorted({min(n, context.n_draft_max + 1) for n in command.n_rows} | {1})
 
 
 def _text(pair: LoadedPair, n_tokens: int) -> list[int]:
@@ -104,7 +108,7 @@ def _fill(context: Context, text: Sequence[int]) -> None:
 
 def _time_rows(context: Context, text: Sequence[int], command: MeasureCosts) -> tuple[RowCost, ...]:
     """Time passes behind ``text``; the first, which finds cold memory, is not counted."""
-    counts = sorted(set(command.n_rows))
+    counts = _counts(command, context)
     timed: dict[int, list[float]] = {n: [] for n in counts}
     _time_pass(context, text, counts[-1])
     for round_ in range(command.repeat):

@@ -87,6 +87,12 @@ def expected_tokens(alpha: float, k: int) -> float:
     return math.fsum(alpha**i for i in range(k + 1))
 
 
+def predict(alpha: float, evidence: Evidence, costs: PassCosts) -> Prediction | None:
+    """Predict for the length that was asked for; where a rule chose it, or its cost is not known, for those it had."""
+    fixed = None if evidence.length is None else predict_fixed(alpha, evidence.length, costs)
+    return fixed or predict_chosen(alpha, evidence, costs)
+
+
 def predict_fixed(alpha: float, k: int, costs: PassCosts) -> Prediction | None:
     """Predict the speed-up of drafts of k tokens; None if a pass over k + 1 rows was never measured."""
     ratio = costs.ratio(k + 1)
@@ -146,7 +152,7 @@ def cause(prediction: Prediction, measured: Interval, evidence: Evidence, costs:
         return UNKNOWN
     told = {name: math.log(factor) / total for name, factor in factors(prediction, evidence, costs).items()}
     named = sorted((name for name in told if told[name] >= NAMED), key=lambda name: -told[name])
-    words = _Words(prediction, evidence, costs)
+    words = _Words(prediction, evidence, costs, is_gain=total > 0)
     return "; ".join(words.of(name) for name in named) or UNKNOWN
 
 
@@ -188,6 +194,7 @@ class _Words:
     prediction: Prediction
     evidence: Evidence
     costs: PassCosts
+    is_gain: bool
 
     def of(self, name: str) -> str:
         """Return the words for a cause."""
@@ -217,18 +224,29 @@ class _Words:
         return f"acceptance {way} with position (alpha {by[0]:.2f} at 1, {by[-1]:.2f} at {len(by)})"
 
     def _verify(self) -> str:
-        counts = [step.proposed + 1 for step in self.evidence.steps]
-        usual = max(sorted(set(counts)), key=lambda n: (n > 1, counts.count(n)))
-        took_s = stats.median([step.verify_s for step in self.evidence.steps if step.proposed + 1 == usual])
-        here, curve = took_s / self.evidence.plain_pass_s, self.costs.ratio(usual)
-        if curve is None:
-            return f"verifying took otherwise than the cost curve says ({usual} rows: {here:.2f} × one row)"
-        word = "target compute-bound" if here > curve else "target less compute-bound than on the cost curve"
-        return f"{word} at {usual} rows ({here:.2f} × one row here, {curve:.2f} × on the cost curve)"
+        n_rows, here = self._most_telling_rows()
+        curve = self.costs.ratio(n_rows)
+        word = "target less compute-bound than on the cost curve" if self.is_gain else "target compute-bound"
+        known = "" if curve is None else f", {curve:.2f} × on the cost curve"
+        return f"{word} at {n_rows} rows ({here:.2f} × one row here{known})"
+
+    def _most_telling_rows(self) -> tuple[int, float]:
+        """Return the row count whose passes make most of the difference, and what one of them cost in plain passes."""
+        took: dict[int, list[float]] = {}
+        for step in self.evidence.steps:
+            took.setdefault(step.proposed + 1, []).append(step.verify_s / self.evidence.plain_pass_s)
+
+        def excess(n_rows: int) -> float:
+            curve = self.costs.ratio(n_rows)
+            return 0.0 if curve is None else (math.fsum(took[n_rows]) - len(took[n_rows]) * curve)
+
+        n_rows = (min if self.is_gain else max)(sorted(took), key=excess)
+        return n_rows, math.fsum(took[n_rows]) / len(took[n_rows])
 
     def _draft(self) -> str:
         drafted = sum(step.proposed for step in self.evidence.steps)
-        here_s = math.fsum(step.draft_s for step in self.evidence.steps) / drafted if drafted else 0.0
-        curve_s = self.costs.draft_token_s
-        word = "draft too dear" if here_s > curve_s else "draft cheaper than on the cost curve"
-        return f"{word} ({here_s * 1e3:.1f} ms a token here, {curve_s * 1e3:.1f} ms on the cost curve)"
+        spent_s = math.fsum(step.draft_s for step in self.evidence.steps)
+        here = spent_s / self.evidence.plain_pass_s / max(1, drafted)
+        word = "draft cheaper than on the cost curve" if self.is_gain else "draft too dear"
+        curve = self.costs.draft_ratio
+        return f"{word} (a drafted token costs {here:.2f} of a plain pass here, {curve:.2f} on the cost curve)"

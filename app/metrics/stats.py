@@ -104,6 +104,11 @@ def median_interval(values: Sequence[float]) -> Interval | None:
     return Interval(median(ordered), ordered[rank - 1], ordered[n - rank])
 
 
+def ratio_interval(pairs: Sequence[tuple[float | None, float | None]]) -> Interval | None:
+    """Median of the first ÷ the second of each pair, with its interval; pairs that lack one of the two are left out."""
+    return median_interval([first / second for first, second in pairs if first is not None and second])
+
+
 class LiveRate:
     """Decode speed over a sliding window of engine time, for a person to watch.
 

@@ -34,6 +34,10 @@ def test_bench_measures_each_prompt_each_way(tmp_path, tiny_pair):
     drafted = [row for row in document["rows"] if row["spec_type"] == "draft-simple"]
     assert all(row["acceptance"] > 0.3 and row["tokens_per_step"] > 1.2 for row in drafted)
     assert [c["n_pairs"] for c in document["comparisons"]] == [6, 6, 6, 6]
+    assert all(row["n_pairs"] == 3 and row["predicted"]["ceiling"] > 0 for row in drafted)
+    assert all(row["alpha_by_position"] for row in drafted)
+    assert [s["prompt_set"] for s in document["sets"]] == ["mine"] * 5
+    assert [[r["n_rows"] for r in at["rows"]] for at in document["costs"]] == [[1, 3, 5]]
     assert "[30/30]" in done.stderr
 
 
@@ -45,3 +49,50 @@ def test_bench_table_fits_and_names_every_way(tiny_pair):
     assert "ngram 4" in done.stdout
     assert "cannot tell yet (2 more pairs needed)" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
+    assert "…" not in done.stdout.split("Alpha by")[0]
+
+
+def test_names_and_ways_that_are_long_fit_too(tiny_pair):
+    done = run(
+        *("bench", tiny_pair.target, "--draft-model", tiny_pair.draft, "--spec-type", "ngram,draft-simple"),
+        *("--draft-tokens", "8,rolling", "--prompts", "languages,chat", "--repeat", 1, "--max-tokens", 16),
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "ngram,draft-simple rolling" in done.stdout
+    assert "languages-japanese" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert "…" not in done.stdout.split("Alpha by")[0]
+
+
+def test_cost_curve_alone(tiny_pair):
+    done = run(
+        *("bench", tiny_pair.target, "--draft-model", tiny_pair.draft, "--prompts", "none", "--cost-curve"),
+        *("--rows", 3, "--at", "0,300", "--nctx", 512),
+    )
+
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in lines if line and line[0].isdecimal()] == ["1", "2", "3"]
+    assert all(len(line) == 5 and float(line[1]) > 0 for line in lines if line and line[0].isdecimal())
+    assert any(line[:4] == ["a", "token", "by", "draft-simple"] for line in lines)
+
+
+def test_cost_curve_as_json(tiny_pair):
+    done = run(
+        *("bench", tiny_pair.target, "--prompts", "none", "--cost-curve", "--rows", 2, "--at", "10", "--json"),
+        *("--nctx", 512),
+    )
+
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    validate(document, "bench")
+    (at,) = document["costs"]
+    assert (at["n_ctx"], [row["n_rows"] for row in at["rows"]]) == (10, [1, 2])
+    assert document["rows"] == document["sets"] == []
+
+
+def test_nothing_to_measure_is_wrong_usage(tiny_pair):
+    done = run("bench", tiny_pair.target, "--prompts", "none")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--cost-curve" in done.stderr

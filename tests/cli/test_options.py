@@ -100,3 +100,13 @@ def test_command_reads_a_dataclass():
     assert CliRunner().invoke(program, ["Bo", "--times", "0"]).exit_code == 2
     assert "Greet somebody." in CliRunner().invoke(program, ["--help"]).output
     assert seen == [Wanted("Ada", 2), Wanted("Bo", 3)]
+
+
+def test_positions():
+    assert options.positions("512, 0,512", 4096) == (0, 512)
+
+
+@pytest.mark.parametrize(("text", "words"), [("", "empty"), ("x", "--at x"), ("-1", "--at -1"), ("4065", "--at 4065")])
+def test_positions_that_cannot_be_are_refused(text, words):
+    with pytest.raises(UsageError, match=words):
+        options.positions(text, 4096)

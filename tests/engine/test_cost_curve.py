@@ -51,8 +51,10 @@ def test_answers_are_the_same_before_and_after(session, tiny_pair):
 def test_heads_on_a_running_state_are_timed_too(session, tmp_path):
     load(session, tiny_mtp.qwen35_embedded(tmp_path / "tiny.gguf"), n_ctx=512)
     before = answer(session, "so it was", types=("draft-mtp",), max_tokens=32).token_ids
-    measured = measure(session, (1, 3, 9), (0, 60))
+    measured = measure(session, (3, 9, 20), (0, 60))
 
+    # eight states are kept for rewinding, so nine rows are the most; one is always there to compare with
+    assert [row.n_rows for row in measured.costs[0].rows] == [1, 3, 9]
     assert {cost.drafter for cost in measured.costs[1].drafters} >= {"draft-mtp"}
     assert answer(session, "so it was", types=("draft-mtp",), max_tokens=32).token_ids == before
 
@@ -60,9 +62,8 @@ def test_heads_on_a_running_state_are_timed_too(session, tmp_path):
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"n_rows": ()}, "1 to 32"),
-        ({"n_rows": (0,)}, "1 to 32"),
-        ({"n_rows": (33,)}, "1 to 32"),
+        ({"n_rows": ()}, "from 1 on"),
+        ({"n_rows": (0, 2)}, "from 1 on"),
         ({"positions": ()}, "0 to 251"),
         ({"positions": (252,)}, "0 to 251"),
         ({"repeat": 0, "positions": (0,)}, "at least one"),

@@ -69,6 +69,13 @@ def test_rows_that_only_the_steps_had_cost_what_the_steps_say():
     assert found.speedup == pytest.approx(1.875 / 3)
 
 
+def test_what_was_asked_for_is_predicted_if_its_cost_is_known():
+    steps = [step(1, 1, 0.13)]
+    assert p.predict(0.5, evidence(steps, 2), COSTS) == p.predict_fixed(0.5, 2, COSTS)
+    for length in (3, None):
+        assert p.predict(0.5, evidence(steps, length), COSTS) == p.predict_chosen(0.5, evidence(steps, length), COSTS)
+
+
 def test_same_as_assumed_means_every_factor_is_one():
     # alpha 0.5 by position over these four: 1.75 tokens on average
     steps = [step(2, n, 0.15, 0.02) for n in (0, 0, 1, 2)]
@@ -109,7 +116,29 @@ def test_target_that_is_dearer_than_on_the_curve():
 
 def test_draft_that_is_dearer_than_on_the_curve():
     steps = [step(2, n, 0.15, 0.2) for n in (0, 0, 1, 2)]
-    assert told(0.5, steps, 1.75 / 3.5) == "draft too dear (100.0 ms a token here, 10.0 ms on the cost curve)"
+    assert told(0.5, steps, 1.75 / 3.5) == (
+        "draft too dear (a drafted token costs 1.00 of a plain pass here, 0.10 on the cost curve)"
+    )
+
+
+def test_passes_and_drafts_that_are_cheaper_than_on_the_curve():
+    steps = [step(2, n, 0.07, 0.02) for n in (0, 0, 1, 2)]
+    assert told(0.5, steps, 1.75 / 0.9) == (
+        "target less compute-bound than on the cost curve at 3 rows (0.70 × one row here, 1.50 × on the cost curve)"
+    )
+    dear = p.PassCosts({1: 0.1, 3: 0.15}, 0.1)
+    steps = [step(2, n, 0.15, 0.0) for n in (0, 0, 1, 2)]
+    assert told(0.5, steps, 1.75 / 1.5, costs=dear) == (
+        "draft cheaper than on the cost curve (a drafted token costs 0.00 of a plain pass here, 1.00 on the cost curve)"
+    )
+
+
+def test_rows_that_make_the_difference_are_the_ones_named():
+    # one row costs 1.3 plain passes here, in three steps; three rows cost what the curve says
+    steps = [step(2, 2, 0.15, 0.02), *[step(0, 0, 0.13)] * 3]
+    found = p.predict_chosen(1.0, evidence(steps, None), COSTS)
+    words = p.cause(found, around(6 / 5.6, 0.001), evidence(steps, None), COSTS)
+    assert words == "target compute-bound at 1 rows (1.30 × one row here, 1.00 × on the cost curve)"
 
 
 def test_prompt_that_is_unlike_the_sample():

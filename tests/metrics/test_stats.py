@@ -125,3 +125,10 @@ def test_live_rate_forgets_what_left_the_window():
     for one in (*plain_steps(50, 10.0), *plain_steps(300, 100.0, first_s=5.1)):
         rate.add(one)
     assert rate.tps == pytest.approx(100.0)
+
+
+def test_ratios_are_taken_pair_by_pair():
+    # the median of ratios, not the ratio of medians: 2, 3 and 0.5
+    found = stats.ratio_interval([(2.0, 1.0), (30.0, 10.0), (50.0, 100.0), (1.0, None), (None, 1.0), (1.0, 0.0)])
+    assert (found.low, found.median, found.high) == (0.5, 2.0, 3.0)
+    assert stats.ratio_interval([(None, 1.0)]) is None
