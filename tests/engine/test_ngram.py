@@ -1,3 +1,4 @@
+import math
 import random
 import sys
 
@@ -6,7 +7,7 @@ import pytest
 from app.engine.auto_length import Evidence
 from app.engine.draft_length import Ask
 from app.engine.drafters import ngram
-from app.engine.drafters.ngram import EDITED, N_INDEXED, N_MAX, N_MIN, NgramDrafter
+from app.engine.drafters.ngram import LENGTHS, N_INDEXED, N_MAX, N_MIN, SURE, NgramDrafter
 from app.protocol import MAX_DRAFT_TOKENS
 
 
@@ -33,12 +34,13 @@ def write(drafter, text, answer, limit=8):
 
 
 def test_the_first_repeated_run_is_continued():
-    assert drafted([1, 2, 3, 4, 5, 6, 9, 1, 2, 3], 3) == [4, 5, 6]
+    assert drafted([1, 2, 3, 4, 5, 6, 9, 1, 2, 3]) == [4, 5, 6]
+    assert drafted([1, 2, 3, 4, 5, 6, 9, 1, 2]) == [3, 4]
 
 
 def test_the_longest_agreement_wins_over_the_latest():
-    text = [9, 8, 1, 2, 3, 70, 71, 5, 5, 1, 2, 3, 80, 81, 9, 8, 1, 2, 3]
-    assert drafted(text, 2) == [70, 71]
+    text = [9, 8, 1, 2, 70, 71, 72, 73, 5, 5, 1, 2, 80, 81, 9, 8, 1, 2]
+    assert drafted(text) == [70, 71, 72, 73]
 
 
 def test_of_equal_agreements_the_latest_wins_but_for_one_token_only():
@@ -50,20 +52,22 @@ def test_a_draft_ends_where_equal_agreements_go_on_differently():
 
 
 def test_a_period_is_followed_past_the_end_of_the_text():
-    assert drafted([7, 1, 2, 3, 1, 2, 3], 6) == [1, 2, 3, 1, 2, 3]
+    assert drafted([7, *[1, 2, 3] * 4], 10) == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
 
 
 def test_there_is_no_draft_without_a_repeat_or_below_the_minimum():
     assert drafted([1, 2, 3, 4, 5, 6]) == []
-    assert drafted([1, 2]) == drafted([1, 2, 3]) == drafted([]) == []
-    assert drafted([1, 2, 3, 4, 1, 2, 3], 2, draft_min=3) == []
+    assert drafted([1, 2]) == drafted([1, 2, 3]) == drafted([1]) == drafted([]) == []
+    assert drafted([1, 2, 3, 4, 1, 2, 3], 8, draft_min=3) == [4, 1, 2]
+    assert drafted([1, 2, 3, 4, 1, 2, 3], 8, draft_min=4) == []
 
 
-@pytest.mark.parametrize("agreement", [3, 4, 7, 15, 40])
-def test_a_longer_agreement_is_trusted_further(agreement):
-    run = list(range(100, 100 + agreement))
-    draft = drafted([*run, *range(500, 600), 1, *run], MAX_DRAFT_TOKENS)
-    assert draft == list(range(500, 500 + min(2 * agreement, MAX_DRAFT_TOKENS)))
+@pytest.mark.parametrize("limit", [1, 2, 8, MAX_DRAFT_TOKENS, 100])
+def test_a_short_agreement_gets_its_share_of_the_length(limit):
+    for agreement in range(N_MIN, N_MAX):
+        run = list(range(100, 100 + agreement))
+        n = math.ceil(min(limit, MAX_DRAFT_TOKENS) * min(1, agreement / SURE))
+        assert drafted([*run, *range(500, 600), 1, *run], limit) == list(range(500, 500 + n))
 
 
 def test_the_kind_of_a_draft_tells_how_long_its_place_agrees():
@@ -75,39 +79,38 @@ def test_the_kind_of_a_draft_tells_how_long_its_place_agrees():
         drafter.begin(text)
         assert drafter.draft(text, Ask(1)) == [5]
         kinds.setdefault(drafter.kind, []).append(agreement)
-    assert list(kinds) == ["ngram:3", "ngram:4", "ngram:8", "ngram:16", "ngram:32"]
+    assert list(kinds) == [f"ngram:{length}" for length in LENGTHS]
     evidence = Evidence()
-    alphas = [evidence.of(kind).alpha() for kind in (EDITED, *kinds)]
-    assert alphas == sorted(alphas)
+    alphas = [evidence.of(kind).alpha() for kind in kinds]
     assert 0 < alphas[0] < alphas[-1] < 1
+    assert alphas == sorted(alphas)
 
 
-def test_a_copy_is_taken_up_again_behind_a_replaced_word():
-    source = list(range(100, 140))
-    edited = [*source[:12], 7, *source[13:]]
-    drafts = write(NgramDrafter(), [*source, 1, 2], edited)
-    # Three tokens to find the place, one step at the word and one behind it; without, three more to find it again.
-    kept = [kept for _draft, kept in drafts]
-    assert kept[:3] == [0, 0, 0]
-    at = next(i for i, (draft, kept) in enumerate(drafts) if 0 < kept < len(draft))
-    assert drafts[at + 1][0] == []
-    assert drafts[at + 2][0] == source[14:16]
-    assert drafts[at + 2][1] == 2
-    assert len(drafts) <= 12
-
-
-@pytest.mark.parametrize(("put", "n_dropped"), [([7, 8, 9], 1), ([7, 8], 0), ([], 4)])
-def test_a_copy_is_taken_up_again_behind_longer_shorter_and_dropped_words(put, n_dropped):
+@pytest.mark.parametrize(("put", "n_dropped"), [([7], 1), ([7, 8, 9], 1), ([7, 8], 0), ([], 4)])
+def test_a_copy_is_taken_up_again_one_token_behind_an_edit(put, n_dropped):
     source = list(range(100, 160))
     edited = [*source[:20], *put, *source[20 + n_dropped :]]
     drafter = NgramDrafter()
     text = [*source, 1, 2, *edited[:19]]
     drafter.begin(text)
-    assert drafter.draft(text, Ask(8))[:1] == source[19:20]
-    text = [*source, 1, 2, *edited[: 20 + len(put)], source[20 + n_dropped]]
+    assert drafter.draft(text, Ask(8)) == source[19:27]
+    text = [*source, 1, 2, *edited[: 20 + len(put)]]
     drafter.accept(text)
-    assert drafter.draft(text, Ask(8)) == source[21 + n_dropped : 23 + n_dropped]
-    assert drafter.kind == EDITED
+    if put:  # nothing that is known
+        assert drafter.draft(text, Ask(16)) == []
+    text.append(source[20 + n_dropped])
+    drafter.accept(text)
+    assert drafter.draft(text, Ask(16)) == source[21 + n_dropped : 23 + n_dropped]
+
+
+def test_an_edited_text_takes_few_steps():
+    source = list(range(100, 180))
+    edited = [token if token % 20 else 7 for token in source]
+    drafts = write(NgramDrafter(), [*source, 1, 2], edited, limit=MAX_DRAFT_TOKENS)
+    # Two tokens to find the text; at each of the five replaced words one step with the word, one behind it, one or two
+    # until the copy is sure again.
+    assert sum(kept for _draft, kept in drafts) >= len(edited) - len(drafts)
+    assert len(drafts) <= 2 + 5 * 3 + 1
 
 
 def test_a_copy_that_does_not_come_back_is_given_up():
@@ -123,6 +126,18 @@ def test_a_copy_that_does_not_come_back_is_given_up():
     text = [*text, source[21]]
     drafter.accept(text)
     assert drafter.draft(text, Ask(8)) == []
+
+
+def test_places_far_from_where_the_copy_was_left_do_not_count():
+    source = list(range(100, 160))
+    for ahead, found in ((ngram.REACH - 1, True), (ngram.REACH, False)):
+        drafter = NgramDrafter()
+        text = [*source, 1, 2, *source[:20]]
+        drafter.begin(text)
+        drafter.draft(text, Ask(8))
+        text += [7, source[20 + ahead]]
+        drafter.accept(text)
+        assert bool(drafter.draft(text, Ask(8))) == found
 
 
 def test_it_learns_as_the_text_grows():

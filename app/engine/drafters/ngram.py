@@ -4,8 +4,8 @@ No second model, works with any target. It pays where text repeats itself: edits
 summaries. Prompt lookup: Saxena 2023; the same idea is llama.cpp's ``ngram-simple``. Three things are added:
 
 - Of the places where the last :data:`N_MIN` tokens stood, the one whose text before it agrees longest with the text
-  before now is copied, and only about as far as that agreement is worth (:data:`TRUST`); where equally good
-  places go on differently, only up to there.
+  before now is copied. A short agreement gets a part of the draft length only (:data:`SURE`), and where equally
+  good places go on differently the draft ends.
 - A copy that the target leaves, because it edits what it copies, is taken up again where the text comes back to it:
   one equal token shortly after the spot is enough there, where it would be chance elsewhere.
 - The index holds the last :data:`N_INDEXED` places, whatever the length of the text.
@@ -13,14 +13,15 @@ summaries. Prompt lookup: Saxena 2023; the same idea is llama.cpp's ``ngram-simp
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterator, Sequence
 
 from app.engine.draft_length import Ask
 from app.protocol import MAX_DRAFT_TOKENS, SpecType
 
-N_MIN = 3
-"""Shortest run that is looked up. Two tokens agree by chance too often for what a verified row costs."""
+N_MIN = 2
+"""Shortest run that is looked up. A single token agrees by chance, but where a copy was just left."""
 
 N_MAX = 32
 """An agreement longer than this is as good as one of this length."""
@@ -31,8 +32,8 @@ N_PLACES = 32
 N_INDEXED = 1 << 16
 """Most recent places that are known; a power of two. Bounds the memory, to half a megabyte."""
 
-TRUST = 2
-"""Tokens that are drafted for each one that agrees."""
+SURE = 8
+"""Agreement from which a draft gets all of the length that is asked for; a shorter one gets its share of it."""
 
 REACH = 16
 """How far behind the spot where a copy was left it is looked for again."""
@@ -40,8 +41,8 @@ REACH = 16
 PATIENCE = 8
 """How many tokens after that."""
 
-EDITED = "ngram:2"
-"""Kind of a draft that takes a copy up again; the others are named by how long their place agrees, from N_MIN on."""
+LENGTHS = (2, 4, 8, 16, 32)
+"""Agreements in whose name acceptance is learned: those between two share the lower one's."""
 
 
 class _Index:
@@ -130,14 +131,14 @@ class NgramDrafter:
             return []
         agreement, places = self._longest(tokens)
         if places:
-            self._left, self.kind = 0, f"ngram:{_rounded(agreement)}"
+            self._left = 0
         else:
             agreement, places = self._taken_up(tokens)
-            self.kind = EDITED
         if not places:
             return []
+        self.kind = f"ngram:{max((n for n in LENGTHS if n <= agreement), default=LENGTHS[0])}"
         self._source, self._n_copied = places[0], 0
-        limit = min(ask.limit, MAX_DRAFT_TOKENS, TRUST * agreement)
+        limit = math.ceil(min(ask.limit, MAX_DRAFT_TOKENS) * min(1.0, agreement / SURE))
         draft = _unanimous([_continued(tokens, place, limit) for place in places])
         return draft if len(draft) >= self._draft_min else []
 
@@ -178,11 +179,6 @@ def _agreement(tokens: Sequence[int], place: int) -> int:
     while length < most and tokens[place - length - 1] == tokens[n - length - 1]:
         length += 1
     return length
-
-
-def _rounded(agreement: int) -> int:
-    """Return N_MIN or the power of two below: agreements that are alike share what is learned of them."""
-    return N_MIN if agreement == N_MIN else 1 << (agreement.bit_length() - 1)
 
 
 def _continued(tokens: Sequence[int], place: int, limit: int) -> list[int]:
