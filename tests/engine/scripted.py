@@ -96,24 +96,39 @@ TARGETS_OWN, HEADS_OWN = 1, 2
 class ScriptedHeads:
     """Multi-token-prediction heads on a scripted target: a blurred view of it.
 
-    Every row that they are fed with must be the target's own row of the token before, except in a draft.
+    Every row that they are fed with must be the target's own row of the token before, except in a draft. The heads of a
+    chain share positions, and each has a layer of its own: what it was not fed there, or fed and not again after the
+    text had changed, it does not know.
     """
 
     n_embd = 4
-    n_heads = 1
 
-    def __init__(self, target: ScriptedMemory, *, n_batch=16, shares_memory=False, blur=0.3):
+    def __init__(self, target: ScriptedMemory, *, n_batch=16, shares_memory=False, blur=0.3, n_heads=1):
         self.target, self.n_batch, self.shares_memory = target, n_batch, shares_memory
+        self.n_heads = n_heads
         self.fail_at: int | None = None
         self.fault: DecodeError = DecodeError("scripted failure")
         self.n_faults = 0
         self.n_decodes = 0
         self.first = 0
-        self.fed: list[int] = []
-        self.n_drafted = 0
+        self.layers: list[list[tuple[int, bool]]] = [[] for _ in range(n_heads)]
+        self.n_held = 0
+        self._head = 0
         self._model = ScriptedMemory(
             n_vocab=target.n_vocab, peakedness=target.peakedness, blur=blur, n_tail=target.n_tail
         )
+
+    def use_head(self, index: int) -> None:
+        assert 0 <= index < self.n_heads
+        self._head = index
+
+    def fed(self, head: int = 0) -> list[int]:
+        """Return the tokens that a head holds, from position ``first`` on."""
+        return [token for token, _drafted in self.layers[head][: self.n_held]]
+
+    def n_drafted(self, head: int = 0) -> int:
+        """Return how many of them came with a row of the heads' own."""
+        return sum(drafted for _token, drafted in self.layers[head][: self.n_held])
 
     def decode(self, tokens: Sequence[int], hidden: np.ndarray, position: int) -> None:
         assert 0 < len(tokens) <= self.n_batch, "llama.cpp aborts on a batch over n_batch"
@@ -126,30 +141,41 @@ class ScriptedHeads:
             self._feed(int(token), hidden[i : i + 1], position if self.shares_memory else position + i)
 
     def _feed(self, token: int, hidden: np.ndarray, position: int) -> None:
-        drafted = hidden[0, 0] == HEADS_OWN
+        drafted = bool(hidden[0, 0] == HEADS_OWN)
+        layer = self.layers[self._head]
         if self.shares_memory:
             assert position == self.target.n_past, "an assistant stands where the pending token does"
             if not drafted:
-                self.first, self.fed, self.n_drafted = 0, list(self.target.held), 0
-        elif not self.fed:
-            self.first = position
+                layer[:] = [(held, False) for held in self.target.held]
+                self.first, self.n_held = 0, len(layer)
         else:
-            assert position == self.first + len(self.fed), "the heads' memory has a gap"
+            self._find_place(position)
         if not drafted:
-            assert not self.n_drafted, "what was drafted is still there"
+            assert not self.n_drafted(self._head), "what was drafted is still there"
             before = self.target.hidden_at(position - 1) if position else np.zeros((1, self.n_embd))
             assert np.array_equal(hidden, before), "a hidden row of another token"
-        self.fed.append(token)
-        self.n_drafted += drafted
+        layer.append((token, drafted))
+        self.n_held += 1
+
+    def _find_place(self, position: int) -> None:
+        if self.n_held == 0 and self.first != position:
+            self.first = position
+            for layer in self.layers:
+                layer.clear()
+        layer, at = self.layers[self._head], position - self.first
+        assert at == self.n_held, "the heads' memory has a gap"
+        assert at <= len(layer), "this head was not fed what comes before"
+        del layer[at:]
+        n = min(at, self.target.n_past - self.first)
+        held = self.target.held[self.first : self.first + n]
+        assert [token for token, _drafted in layer[:n]] == held, "this head holds another text"
 
     def row(self) -> np.ndarray:
-        return self._model.row_after(self.fed)
+        return self._model.row_after(self.fed(self._head))
 
     def hidden(self) -> np.ndarray:
         return np.full((1, self.n_embd), HEADS_OWN, dtype=np.float32)
 
     def rewind(self, n_keep: int) -> None:
         if not self.shares_memory:
-            n = max(0, n_keep - self.first)
-            self.n_drafted = max(0, self.n_drafted - max(0, len(self.fed) - n))
-            del self.fed[n:]
+            self.n_held = min(self.n_held, max(0, n_keep - self.first))

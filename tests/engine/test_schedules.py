@@ -58,6 +58,7 @@ class Machine:
     draft_can_rewind: bool
     blur: float
     shares_memory: bool
+    n_heads: int
     row_s: float
     token_s: float
     catch_up_s: float
@@ -98,6 +99,7 @@ MACHINES = st.builds(
     draft_can_rewind=st.booleans(),
     blur=st.sampled_from([0.0, 0.2, 1.0]),
     shares_memory=st.booleans(),
+    n_heads=st.sampled_from([1, 3]),
     row_s=st.sampled_from([0.01, 0.2, 1.0]),
     token_s=st.sampled_from([0.001, 0.05, 0.5]),
     catch_up_s=st.sampled_from([0.0, 0.01, 0.03]),
@@ -187,7 +189,13 @@ class Loaded:
             blur=m.blur,
         )
         self.held = Held()
-        self.heads = ScriptedHeads(self.target, n_batch=m.n_batch_draft, shares_memory=m.shares_memory, blur=m.blur)
+        self.heads = ScriptedHeads(
+            self.target,
+            n_batch=m.n_batch_draft,
+            shares_memory=m.shares_memory,
+            blur=m.blur,
+            n_heads=1 if m.shares_memory else m.n_heads,
+        )
         self.heads_memory = HeadsMemory(self.heads, self.target)
         rows = range(1, m.n_rows_max + 1)
         costs = DrafterCost(m.token_s, m.catch_up_s)
@@ -248,9 +256,9 @@ class Loaded:
                     assert self.held.tokens == g.tokens[self.held.first : self.held.end]
                     assert self.held.end < len(g.tokens)
                 case MtpDrafter():
-                    first, fed = self.heads.first, self.heads.fed
-                    if not self.heads.shares_memory:
-                        assert not self.heads.n_drafted
+                    for head in range(0 if self.heads.shares_memory else self.heads.n_heads):
+                        fed, first = self.heads.fed(head), self.heads.first
+                        assert not self.heads.n_drafted(head)
                         assert fed == g.tokens[:-1][first : first + len(fed)]
                 case Guesser():
                     assert drafter.seen == g.tokens
