@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     draft: str | None = None
     speculation: bool = True
     spec_types: tuple[SpecType, ...] = ("ngram",)
-    draft_tokens: DraftTokens = 4
+    draft_tokens: DraftTokens = "auto"
     n_ctx: Annotated[int, Meta(ge=0, le=1 << 30)] = 4096
     n_threads: Annotated[int, Meta(ge=0, le=512)] = 0
     temperature: Annotated[float, Meta(ge=0, le=100)] = 0.8

@@ -60,7 +60,7 @@ class SpeedPanel(QWidget):
         self._baseline = named(QLabel(wordWrap=True), "muted")
         self._baseline.setFont(number_font(-0.5))
         self._place = QVBoxLayout()
-        self._waiting = named(QLabel("The charts appear with the first answer."), "muted")
+        self._waiting = named(QLabel("The charts appear with the first answer.", wordWrap=True), "muted")
         self._facts = QGridLayout()
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
         self._progress = QProgressBar(textVisible=False, maximum=1000)
@@ -89,7 +89,8 @@ class SpeedPanel(QWidget):
         head.addStretch()
         head.addWidget(self._when, 0, Qt.AlignmentFlag.AlignBaseline)
         self._place.setContentsMargins(0, 0, 0, 0)
-        self._place.addWidget(self._waiting, 1, Qt.AlignmentFlag.AlignCenter)
+        self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._place.addWidget(self._waiting, 1)
         self._facts.setHorizontalSpacing(GRID)
         self._facts.setVerticalSpacing(2)
         self._facts.setColumnStretch(1, 1)
@@ -205,7 +206,9 @@ class SpeedPanel(QWidget):
         self._export.setEnabled(can_export)
 
     def _add_fact_row(self) -> None:
-        name, value = named(QLabel(), "muted"), QLabel()
+        # A long value (why nothing was engaged) wraps: the panel is as wide as the person made it.
+        name, value = named(QLabel(), "muted"), QLabel(wordWrap=True)
+        name.setAlignment(Qt.AlignmentFlag.AlignTop)
         name.setFont(text_font(-0.5))
         value.setFont(number_font(-0.5))
         value.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -26,7 +26,7 @@ def test_a_question_is_answered_shown_and_stored(program):
         view = await program.ask("What rides ahead?")
         assert view.text == POEM
         assert "tok/s" in view.status
-        assert "speculation engaged: n-gram, length 4" in view.status
+        assert "speculation engaged: n-gram, length chosen by what pays" in view.status
         assert program.window.composer.text == ""
         assert program.window.windowTitle() == "What rides ahead? – Slipstream"
 
@@ -233,7 +233,7 @@ def test_the_switch_takes_effect_on_the_next_answer_without_a_reload(program):
         view = await program.ask("without")
         assert "speculation off" in view.status
         bar.toggle_speculation()
-        assert bar.speculation_words == "ready: n-gram, length 4"
+        assert bar.speculation_words == "ready: n-gram, length chosen by what pays"
         await program.ask("with again")
         kinds = [type(command).__name__ for command in program.engines[0].commands]
         assert kinds == ["Load", "Generate", "Generate", "Generate"]

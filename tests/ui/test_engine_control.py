@@ -34,7 +34,7 @@ def test_the_pickers_offer_what_there_is(program):
         assert bar._target.currentText() == "starter"
         assert "SmolLM2" in bar._target.toolTip()
         assert bar._device.text() == "CPU · 2 threads"
-        assert bar.speculation_words == "ready: n-gram, length 4"
+        assert bar.speculation_words == "ready: n-gram, length chosen by what pays"
 
     program.run(story)
 
@@ -44,9 +44,9 @@ def test_a_draft_model_is_loaded_with_the_target(program):
         program.controller.engine.pick_drafter("starter")
         await program.until(lambda: len(loads(program)) == 2 and not program.controller.engine.is_loading)
         assert loads(program)[1].draft == loads(program)[1].target
-        assert program.window.pair_bar.speculation_words == "ready: draft model, length 4"
+        assert program.window.pair_bar.speculation_words == "ready: draft model, length chosen by what pays"
         await program.ask("go")
-        assert "draft model, length 4" in program.last_answer.status
+        assert "draft model, length chosen by what pays" in program.last_answer.status
 
     program.run(story)
     settings, _ = load_settings()
@@ -58,7 +58,7 @@ def test_changing_between_ngram_and_none_loads_nothing(program):
         program.controller.engine.pick_drafter("none")
         assert program.window.pair_bar.speculation_words == "not engaged: no drafter is chosen"
         program.controller.engine.pick_drafter("ngram")
-        assert program.window.pair_bar.speculation_words == "ready: n-gram, length 4"
+        assert program.window.pair_bar.speculation_words == "ready: n-gram, length chosen by what pays"
         assert len(loads(program)) == 1
 
     program.run(story)
@@ -143,7 +143,7 @@ def test_prefill_and_answering_are_said(program):
         assert program.window.status == "Answering. Esc stops."
         await program.until(lambda: program.last_answer.status == "Answering…")
         assert not program.window.pair_bar._target.isEnabled()
-        assert program.window.pair_bar.speculation_words == "engaged: n-gram, length 4"
+        assert program.window.pair_bar.speculation_words == "engaged: n-gram, length chosen by what pays"
         await program.until(lambda: not program.controller.answering.is_busy)
         assert program.window.pair_bar._target.isEnabled()
 

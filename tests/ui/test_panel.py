@@ -4,13 +4,14 @@ import asyncio
 import json
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QScrollArea
 
 from app.errors import DecodeError
 from app.metrics.export import read_json
 from app.metrics.stats import decode_tps
 from app.protocol import Generate, Step
 from app.ui.recording import built_in_prompts
+from app.ui.speed_panel import Fact
 from app.ui.trace import GAP_S, LiveTrace, Timeline
 from tests.doubles import POEM, Answer
 from tests.ui.conftest import shows_dialog
@@ -74,6 +75,19 @@ def test_the_panel_shows_the_figures_of_the_session(program):
         assert "this session, speculation off" in panel.baseline_words
         assert panel._export.isEnabled()
         assert panel._record.isEnabled()
+
+    program.run(story)
+
+
+def test_a_long_figure_wraps_and_pushes_nothing_out_of_the_panel(program):
+    async def story():
+        await program.ask("one")
+        panel = program.window.panel
+        why = "The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture."
+        panel.show_facts((Fact("Drafting", f"not engaged: {why}", "What drafted."),))
+        page = panel.findChild(QScrollArea).widget()
+        await program.until(lambda: page.width() == page.parentWidget().width())
+        assert page.minimumSizeHint().width() <= panel.minimumWidth()
 
     program.run(story)
 
