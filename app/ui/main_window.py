@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
         self._splitter.setCollapsible(1, False)
         self._splitter.setHandleWidth(1)
         self.sidebar.setMinimumWidth(160)
-        self.panel.setMinimumWidth(210)
+        self.panel.setMinimumWidth(224)
         centre.setMinimumWidth(320)
         self._restore_parts()
         self.setCentralWidget(self._splitter)
