@@ -171,6 +171,7 @@ class ScriptedHeads:
         assert [token for token, _drafted in layer[:n]] == held, "this head holds another text"
 
     def row(self) -> np.ndarray:
+        assert self.n_heads == 1 or self._head == self.n_drafted(self._head), "this head is for another token"
         return self._model.row_after(self.fed(self._head))
 
     def hidden(self) -> np.ndarray:

@@ -191,7 +191,7 @@ class Loaded:
         self.held = Held()
         self.heads = ScriptedHeads(
             self.target,
-            n_batch=m.n_batch_draft,
+            n_batch=max(m.n_batch_draft, m.n_heads),
             shares_memory=m.shares_memory,
             blur=m.blur,
             n_heads=1 if m.shares_memory else m.n_heads,
