@@ -144,6 +144,29 @@ def test_a_forbidden_choice_is_made_again_from_all_that_is_allowed(model, sampli
     free.close()
 
 
+def test_draws_follow_the_distribution_over_what_is_allowed(tiny_pair):
+    """Chi-square over 3,000 seeds; critical value by Wilson-Hilferty at 0.001."""
+    model, n = Model(str(tiny_pair.target)), 3000
+    whole = Grammar(model, "root ::= [a-j] | [0-9]")
+    allowed = whole.allowed(_everything(model))
+    row = (np.random.default_rng(6).standard_normal(model.n_vocab) * 0.6).astype(np.float32)
+    row[np.setdiff1d(_everything(model), allowed)] += 1  # what is forbidden is likelier
+    expected = np.exp(row[allowed].astype(np.float64) / 0.9)
+    expected *= n / expected.sum()
+    counts = dict.fromkeys(allowed.tolist(), 0)
+    for seed in range(n):
+        sampler = Sampler(Sampling(seed, temperature=0.9, top_k=0, top_p=1.0, min_p=0.0), model.n_vocab)
+        sampler.keep_to(whole.clone())
+        counts[sampler.choose(row, 3)] += 1
+        sampler.close()
+    assert expected.min() >= 5
+    chi2 = sum((counts[int(token)] - e) ** 2 / e for token, e in zip(allowed, expected, strict=True))
+    df = len(allowed) - 1
+    assert chi2 < df * (1 - 2 / (9 * df) + 3.09 * np.sqrt(2 / (9 * df))) ** 3
+    whole.close()
+    model.close()
+
+
 def test_an_allowed_choice_stands(model):
     sampler, free = (Sampler(Sampling(3, temperature=1.0), model.n_vocab) for _ in range(2))
     sampler.keep_to(_grammar(model, "root ::= [^\\x00]*"))
