@@ -225,6 +225,9 @@ class _Words:
 
     def _verify(self) -> str:
         n_rows, here = self._most_telling_rows()
+        if n_rows == 1:
+            word = "faster" if self.is_gain else "slower"
+            return f"{word} machine than for the plain answers (one row cost {here:.2f} × one row there)"
         curve = self.costs.ratio(n_rows)
         word = "target less compute-bound than on the cost curve" if self.is_gain else "target compute-bound"
         known = "" if curve is None else f", {curve:.2f} × on the cost curve"

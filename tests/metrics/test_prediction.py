@@ -138,7 +138,7 @@ def test_rows_that_make_the_difference_are_the_ones_named():
     steps = [step(2, 2, 0.15, 0.02), *[step(0, 0, 0.13)] * 3]
     found = p.predict_chosen(1.0, evidence(steps, None), COSTS)
     words = p.cause(found, around(6 / 5.6, 0.001), evidence(steps, None), COSTS)
-    assert words == "target compute-bound at 1 rows (1.30 × one row here, 1.00 × on the cost curve)"
+    assert words == "slower machine than for the plain answers (one row cost 1.30 × one row there)"
 
 
 def test_prompt_that_is_unlike_the_sample():
