@@ -28,6 +28,43 @@ _N_BATCH = 512
 _ABORTED = 2
 
 
+def _check(model: Model, target: Context) -> None:
+    """Refuse what llama.cpp would abort on.
+
+    Raises:
+        LoadError: there are no heads, more than can be run, or those of another target.
+    """
+    architecture = model.meta("general.architecture")
+    if not model.n_heads_mtp:
+        raise LoadError("The file has no MTP heads, or they were not loaded.", "Choose a file with MTP heads.")
+    if model.n_embd_in != target.n_embd:
+        raise LoadError(
+            f"The heads take rows of {model.n_embd_in} numbers; the target makes rows of {target.n_embd}.",
+            "Choose the heads that were trained with this target.",
+        )
+    if model.n_heads_mtp > 1 and not can_chain(architecture):
+        raise LoadError(
+            f"The file has {model.n_heads_mtp} MTP heads; llama.cpp runs one of architecture {architecture}.",
+            "Choose a file with one head, or another drafter.",
+        )
+
+
+def _native_params(model: Model, target: Context, n_threads: int, memory: MemoryTypes) -> Any:
+    params = lc.llama_context_default_params()
+    params.n_ctx = target.n_ctx
+    params.n_batch = params.n_ubatch = _N_BATCH
+    params.n_outputs_max = 1
+    params.n_seq_max = 1
+    params.n_threads = params.n_threads_batch = n_threads
+    params.ctx_type = lc.LLAMA_CONTEXT_TYPE_MTP
+    params.ctx_other = target.handle
+    # Whether V lies transposed depends on the kind of attention, so both sides of a memory need the same.
+    is_assistant = model.meta("general.architecture").endswith(ASSISTANT_SUFFIX)
+    set_memory_types(params, target.memory_types if is_assistant else memory)
+    params.no_perf = True
+    return params
+
+
 class MtpContext:
     """The heads' memory (if they have one), and the row and hidden row of the last token decoded."""
 
@@ -43,31 +80,8 @@ class MtpContext:
         Raises:
             LoadError: these heads cannot work for this target; the message is llama.cpp's word.
         """
-        # llama.cpp aborts on NextN layers that were not loaded, so that is asked first.
-        if not model.n_heads_mtp:
-            raise LoadError("The file has no MTP heads, or they were not loaded.", "Choose a file with MTP heads.")
-        if model.n_embd_in != target.n_embd:
-            raise LoadError(
-                f"The heads take rows of {model.n_embd_in} numbers; the target makes rows of {target.n_embd}.",
-                "Choose the heads that were trained with this target.",
-            )
-        architecture = model.meta("general.architecture")
-        if model.n_heads_mtp > 1 and not can_chain(architecture):
-            raise LoadError(
-                f"The file has {model.n_heads_mtp} MTP heads; llama.cpp runs one of architecture {architecture}.",
-                "Choose a file with one head, or another drafter.",
-            )
-        params = lc.llama_context_default_params()
-        params.n_ctx = target.n_ctx
-        params.n_batch = params.n_ubatch = _N_BATCH
-        params.n_outputs_max = 1
-        params.n_seq_max = 1
-        params.n_threads = params.n_threads_batch = n_threads
-        params.ctx_type = lc.LLAMA_CONTEXT_TYPE_MTP
-        params.ctx_other = target.handle
-        # Whether V lies transposed depends on the kind of attention, so both sides of a memory need the same.
-        set_memory_types(params, target.memory_types if architecture.endswith(ASSISTANT_SUFFIX) else memory)
-        params.no_perf = True
+        _check(model, target)
+        params = _native_params(model, target, n_threads, memory)
         forget_log()
         self._context: Any = lc.llama_init_from_model(model.handle, params)
         if not self._context:
