@@ -246,3 +246,16 @@ def test_it_is_as_good_as_the_rules_of_llama_cpp_at_their_best(make):
         # Their setting is the best of 28 in hindsight, on this one text: a per cent of that is luck.
         assert max(count.speedup(cost) for count in ours) >= 0.98 * rival
         assert rival > 1.2
+
+
+def test_a_copy_is_not_lost_among_many_places_that_are_alike():
+    phrase = [1, 2]
+    source = [*range(100, 120), *phrase, *range(200, 220)]
+    noise = [token for i in range(200) for token in (*phrase, 1000 + i)]
+    drafter = NgramDrafter()
+    text = [*source, *noise, *source[:15]]
+    drafter.begin(text)
+    assert drafter.draft(text, Ask(8)) == source[15:23]
+    text += source[15:22]
+    drafter.accept(text)
+    assert drafter.draft(text, Ask(8)) == source[22:30]

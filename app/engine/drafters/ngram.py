@@ -13,6 +13,7 @@ summaries. Prompt lookup: Saxena 2023; the same idea is llama.cpp's ``ngram-simp
 
 from __future__ import annotations
 
+import itertools
 import math
 from array import array
 from collections.abc import Iterator, Sequence
@@ -119,7 +120,7 @@ class NgramDrafter:
             return
         if self._source and (self._n_copied or not self._left):
             self._left, self._n_since = self._source, 0
-        self._source = 0
+        self._source = self._n_copied = 0
         self._n_since += 1
         if self._n_since > PATIENCE:
             self._left = 0
@@ -143,13 +144,17 @@ class NgramDrafter:
         return draft if len(draft) >= self._draft_min else []
 
     def _longest(self, tokens: Sequence[int]) -> tuple[int, list[int]]:
-        """Return the longest agreement and the places that have it, the latest first; none below N_MIN."""
+        """Return the longest agreement and the places that have it; none below N_MIN.
+
+        The copy that goes on comes first, then the latest: in a long text it would not be among those compared.
+        """
         longest, found = N_MIN, []
-        for i, place in enumerate(self._index.places(tokens)):
+        followed = [self._source] if self._n_copied else []
+        for i, place in enumerate(itertools.chain(followed, self._index.places(tokens))):
             agreement = _agreement(tokens, place)
             if agreement > longest:
                 longest, found = agreement, [place]
-            elif agreement == longest:
+            elif agreement == longest and place not in found:
                 found.append(place)
             if agreement == N_MAX or i + 1 == N_PLACES:
                 break
