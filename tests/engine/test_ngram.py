@@ -116,6 +116,56 @@ def test_an_edited_text_takes_few_steps():
     assert len(drafts) <= 2 + 5 * 3 + 1
 
 
+@pytest.mark.parametrize(("old", "new"), [([5], [7]), ([5, 6], [7]), ([5], [7, 8, 9]), ([5, 6], [7, 8])])
+def test_a_name_that_is_changed_once_is_changed_everywhere(old, new):
+    parts = [list(range(start, start + 15)) for start in range(100, 200, 20)]
+    source = [token for part in parts for token in (*part, *old)]
+    edited = [token for part in parts for token in (*part, *new)]
+    drafts = write(NgramDrafter(), [*source, 1, 2], edited, limit=16)
+    # Found after two tokens, the name once, then 16 tokens a step; without, as many stops as names.
+    assert sum(kept < len(draft) for draft, kept in drafts[:-1]) == 1
+    assert len(drafts) <= 2 + 2 + len(new) + 2 + len(edited) // 16
+    assert any(draft[i : i + len(new)] == new for draft, kept in drafts for i in range(kept))
+
+
+def test_a_replacement_is_forgotten_where_the_old_word_stays():
+    source = [token for start in range(100, 200, 20) for token in (*range(start, start + 15), 5)]
+    edited = [*source[:15], 7, *source[16:]]
+    drafts = write(NgramDrafter(), [*source, 1, 2], edited, limit=16)
+    assert sum(7 in draft for draft, _kept in drafts) == 1
+    assert len(drafts) <= 2 + 4 + len(edited) // 16 + 2
+
+
+def test_few_and_short_replacements_are_remembered():
+    edits = ngram._Edits()
+    for word in range(50):
+        edits.learn([word], [100 + word])
+    assert len(edits._known) == ngram.N_EDITS
+    text = [49, 48, 1]
+    assert edits.copy(text, 0, 6) == [149, 148, 1, 149, 148, 1]
+    for old, new in (([], [3]), ([49], []), ([49] * 5, [3]), ([49], [3] * 5)):
+        edits.learn(old, new)
+    assert edits.copy(text, 0, 3) == [149, 148, 1]
+
+
+def test_any_edit_of_a_text_is_followed_without_a_slip():
+    for seed in range(60):
+        rng = random.Random(seed)
+        n_words = rng.choice((3, 12, 400))
+        source = [rng.randrange(n_words) for _ in range(150)]
+        edited = []
+        for token in source * 2:
+            chance = rng.random()
+            if chance > 0.1:
+                edited.append(token)
+            elif chance > 0.03:
+                edited += [rng.randrange(n_words) for _ in range(rng.randrange(1, 5))]
+        drafter = NgramDrafter()
+        for draft, kept in write(drafter, source, edited, limit=rng.choice((1, 4, 31))):
+            assert kept <= len(draft)
+        assert drafter._source < len(source) + len(edited)
+
+
 def test_a_copy_that_does_not_come_back_is_given_up():
     source = list(range(100, 160))
     drafter = NgramDrafter()
@@ -183,9 +233,11 @@ def test_the_oldest_places_are_dropped_and_the_latest_found():
 
 def n_bytes(thing):
     """Return the size of an object with all that it holds."""
-    parts = (
-        list(vars(thing).values()) if hasattr(thing, "__dict__") else thing if isinstance(thing, list | tuple) else []
-    )
+    parts = list(vars(thing).values()) if hasattr(thing, "__dict__") else []
+    if isinstance(thing, dict):
+        parts = list(thing.values())
+    elif isinstance(thing, list | tuple):
+        parts = list(thing)
     return sys.getsizeof(thing) + sum(n_bytes(part) for part in parts)
 
 
