@@ -18,6 +18,8 @@ from typing import Literal
 
 import msgspec
 
+from app.costs import CostsAt
+
 Role = Literal["system", "user", "assistant"]
 SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
 StopReason = Literal["eos", "stop", "length", "cancelled", "failed"]
@@ -154,32 +156,6 @@ class Plan(_Value, frozen=True):
     alpha: float
     reason: str
     debt_s: float
-
-
-class RowCost(_Value, frozen=True):
-    """Seconds of a target pass over ``n_rows`` tokens: lowest, median and highest of ``n`` timings."""
-
-    n_rows: int
-    low_s: float
-    median_s: float
-    high_s: float
-    n: int
-
-
-class DraftCost(_Value, frozen=True):
-    """Median seconds of a drafted token, and of a token to catch up with before (0: none was behind)."""
-
-    drafter: SpecType
-    token_s: float
-    catch_up_token_s: float
-
-
-class CostsAt(_Value, frozen=True):
-    """What passes cost with ``n_ctx`` tokens in the memory."""
-
-    n_ctx: int
-    rows: tuple[RowCost, ...]
-    drafters: tuple[DraftCost, ...]
 
 
 # --- commands ---------------------------------------------------------------------------------------

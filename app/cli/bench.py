@@ -19,12 +19,13 @@ from app.cli.bench_rows import Bench, Summary
 from app.cli.hosting import host, load
 from app.cli.measure import Measured, interleave, measure, warm_up
 from app.cli.terminal import note
+from app.costs import CostsAt
 from app.engine.client import UNWATCHED_S
 from app.errors import UsageError
 from app.host import Host, PairChoice
 from app.metrics.export import Metrics
 from app.metrics.prompts import MIXED, NONE, SETS, Prompt, load_prompts
-from app.protocol import MAX_DRAFT_TOKENS, CostsAt, DraftTokens, Loaded, Sampling, Speculation
+from app.protocol import MAX_DRAFT_TOKENS, DraftTokens, Loaded, Sampling, Speculation
 
 SpecTypes = Annotated[
     list[str] | None,

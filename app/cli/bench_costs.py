@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from app.cli.measure import is_off
 from app.cli.terminal import note
+from app.costs import CostsAt
 from app.engine.costs import ROWS
 from app.host import Host
 from app.metrics.prompts import Prompt
-from app.protocol import MAX_DRAFT_TOKENS, CostsAt, Speculation
+from app.protocol import MAX_DRAFT_TOKENS, Speculation
 
 RULE_ROWS = 16
 """Most rows that are timed for a rule; it seldom drafts longer."""

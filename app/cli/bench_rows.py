@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from app.cli.measure import Measured, identical_to_plain, is_off
+from app.costs import CostsAt
 from app.metrics import prediction, stats
 from app.metrics.export import Comparison
 from app.metrics.prediction import Evidence, PassCosts, Prediction
 from app.metrics.recorder import spec_name
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, is_complete
-from app.protocol import CostsAt, DraftTokens, Speculation, Step
+from app.protocol import DraftTokens, Speculation, Step
 
 SCHEMA = "slipstream.bench/1"
 

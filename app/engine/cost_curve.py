@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from statistics import median
 
+from app.costs import CostsAt, DraftCost, RowCost
 from app.engine.cancel import CancelFlag
 from app.engine.draft_length import Ask
 from app.engine.drafters import Drafter
@@ -20,16 +21,7 @@ from app.engine.llama import Context, DecodeCancelledError
 from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
 from app.errors import EngineError, UsageError
-from app.protocol import (
-    CostsAt,
-    CostsMeasured,
-    DraftCost,
-    Generate,
-    MeasureCosts,
-    RowCost,
-    Sampling,
-    Speculation,
-)
+from app.protocol import CostsMeasured, Generate, MeasureCosts, Sampling, Speculation
 
 TEXT = (
     "The harbour master wrote down every ship that came in: its name, its captain, what it carried and how long it "

@@ -20,16 +20,16 @@ from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from app.costs import CostsAt
 from app.engine.client import Engine, EngineClient
 from app.engine.death import HINT
 from app.errors import EngineDiedError, EngineError, LoadError, SlipstreamError
-from app.host.turn import Job, Turn, last_event
+from app.host.turn import Job, Turn, last_event, tell
 from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
 from app.metrics.recorder import SessionLog
 from app.models.library import Library
 from app.protocol import (
     Chunk,
-    CostsAt,
     CostsMeasured,
     Done,
     Hello,
@@ -284,7 +284,7 @@ class Host:
         )
         job.command_id = command.id
         try:
-            loaded = await self._fetch_loaded(engine, command, on_progress)
+            loaded = await last_event(engine, command, Loaded, on_progress)
         except BaseException as fault:
             detail = fault.message if isinstance(fault, SlipstreamError) else ""
             phase: HostPhase = "died" if isinstance(fault, EngineDiedError) else "idle"
@@ -296,16 +296,6 @@ class Host:
             self._session.set_loaded(self._hello, loaded)
         self._become(HostState("idle", loaded, pair))
         return loaded
-
-    async def _fetch_loaded(self, engine: Engine, command: Load, on_progress: Progress | None) -> Loaded:
-        async with aclosing(engine.send(command)) as events:
-            async for event in events:
-                match event:
-                    case LoadProgress() if on_progress is not None:
-                        _tell(on_progress, event)
-                    case Loaded():
-                        return event
-        raise EngineError("The engine did not say whether it loaded the model.")
 
     async def _go_back(self, pair: PairChoice) -> None:
         """Load again what was loaded before a load that failed."""
@@ -392,18 +382,10 @@ class Host:
         if state != self._state:
             self._state = state
             for callback in tuple(self._subscribers):
-                _tell(callback, state)
+                tell(callback, state)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _tell(callback: Callable[[T], None], value: T) -> None:
-    """Call what somebody else gave us; its fault is not ours."""
-    try:
-        callback(value)
-    except Exception:
-        logger.exception("a callback failed")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -13,9 +14,12 @@ from app.engine.client import Engine
 from app.errors import EngineError, SlipstreamError
 from app.host.values import AnswerEvent, ChatRequest
 from app.metrics.recorder import RunRecorder
-from app.protocol import Command, Generate, Last, Sampling
+from app.protocol import Command, Generate, Last, LoadProgress, Sampling
 
+T = TypeVar("T")
 Ending = TypeVar("Ending", bound=Last)
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
@@ -83,8 +87,10 @@ class Turn:
             yield item
 
 
-async def last_event(engine: Engine, command: Command, kind: type[Ending]) -> Ending:
-    """Have a command carried out and return what it ends with.
+async def last_event(
+    engine: Engine, command: Command, kind: type[Ending], on_progress: Callable[[LoadProgress], None] | None = None
+) -> Ending:
+    """Have a command carried out and return what it ends with; of a load, tell how far it has come.
 
     Raises:
         SlipstreamError: it could not be, or ended with something else.
@@ -93,4 +99,14 @@ async def last_event(engine: Engine, command: Command, kind: type[Ending]) -> En
         async for event in events:
             if isinstance(event, kind):
                 return event
+            if isinstance(event, LoadProgress) and on_progress is not None:
+                tell(on_progress, event)
     raise EngineError(f"The engine did not answer ({type(command).__name__}).", "Start the engine again.")
+
+
+def tell(callback: Callable[[T], None], value: T) -> None:
+    """Call what somebody else gave us; its fault is not ours."""
+    try:
+        callback(value)
+    except Exception:
+        logger.exception("a callback failed")

@@ -11,8 +11,9 @@ from app.cli.bench_report import way_text
 from app.cli.bench_rows import ALL, Summary, pass_costs
 from app.cli.measure import Measured, Trial, identical_to_plain, interleave
 from app.cli.profile import profile_lines
+from app.costs import CostsAt, DraftCost, RowCost
 from app.metrics.prompts import load_prompts
-from app.protocol import CostsAt, DraftCost, RowCost, Speculation, Step
+from app.protocol import Speculation, Step
 from tests.metrics.sessions import NGRAM, OFF, plain_steps, run_of
 
 TWO = Speculation(types=("ngram",), draft_tokens=2)

@@ -665,7 +665,7 @@ def test_a_closed_host_can_be_used_again():
 
 
 def test_a_subscriber_that_fails_disturbs_nobody_and_one_that_left_hears_nothing(expect_log):
-    expect_log("ERROR app.host.host: a callback failed")
+    expect_log("ERROR app.host.turn: a callback failed")
     bench = Bench()
     heard = []
     leave = bench.host.subscribe(heard.append)
