@@ -406,13 +406,14 @@ def play(schedule, seen: collections.Counter) -> None:
         seen["turns"] += 1
 
 
-def run(n_schedules: int) -> collections.Counter:
+def run(n_schedules: int, *, always_the_same: bool = False) -> collections.Counter:
     """Play so many schedules; return how often what happened in them."""
     seen: collections.Counter = collections.Counter()
 
     @settings(
         max_examples=n_schedules,
         deadline=None,
+        derandomize=always_the_same,
         phases=[phase for phase in Phase if phase is not Phase.explain],  # takes minutes
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
@@ -433,7 +434,7 @@ HAPPENS = (
 
 
 def test_random_schedules():
-    seen = run(150)
+    seen = run(100, always_the_same=True)
     assert all(seen[what] for what in HAPPENS[:9]), seen
 
 
