@@ -26,7 +26,7 @@ from app.engine.llama import Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
 from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, speculate
-from app.protocol import Sampling
+from app.protocol import MemoryTypes, Sampling
 from tests.fixtures import tiny, tiny_mtp
 
 N_WORDS, N_TOKENS, N_DRAFT = 6, 5, 3
@@ -279,7 +279,7 @@ def _with_heads(kind: str, folder) -> Bench:
         model, context = _open(parts, path, with_mtp=True)
         target = Remembered(context, watched=True)
     # An assistant reads the target's own memory, so there everything is evaluated.
-    heads = MtpContext(model, context, n_threads=1)
+    heads = MtpContext(model, context, n_threads=1, memory=MemoryTypes())
     parts.append(heads)
     memory = HeadsMemory(heads, target or context)
     return Bench(context, target or context, lambda sampler: (MtpDrafter(memory, sampler),), True, parts)
