@@ -445,3 +445,21 @@ def test_ten_thousand_random_schedules():
     print("\n" + ", ".join(f"{what}: {n}" for what, n in sorted(seen.items())))
     assert seen["schedules"] >= 10_000
     assert all(seen[what] > 50 for what in HAPPENS), seen
+
+
+def test_rows_of_another_text_are_not_taken_for_those_of_this_one():
+    """Two chats with the same token at a position where nobody watched: the row before it belongs to the first one."""
+    target = ScriptedMemory(n_ctx=64)
+    heads = ScriptedHeads(target)
+    memory = HeadsMemory(heads, target)
+    target.decode([5, 6, 7], 1)
+    memory.watch(True)
+    memory.agree([5, 6, 7, 8])
+    target.decode([8], 1)
+    memory.watch(False)
+    target.rewind(0)
+    target.decode([1, 2, 3, 8], 1)
+    memory.watch(True)
+    memory.agree([1, 2, 3, 8, 9])
+    target.decode([9], 1)
+    assert not memory.feed([1, 2, 3, 8, 9, 4], last=False)

@@ -73,6 +73,7 @@ class HeadsMemory:
         self.heads = heads
         self._target = target
         self._tokens: list[int] = []
+        self._prompt: list[int] = []
         self._first = 0
         self._rows: list[Hidden] = []
         self._n_fed = 0
@@ -85,7 +86,7 @@ class HeadsMemory:
         """Take the hidden rows of a target decode that appended ``tokens`` at ``position``."""
         if position > len(self._tokens):
             # Something was evaluated while nobody watched: what came before is of no use any more.
-            self._tokens, self._rows, self._first = [-1] * position, [], position
+            self._tokens, self._rows, self._first = self._prompt[:position], [], position
             self._forget()
         self.keep(position)
         self._tokens.extend(tokens)
@@ -116,8 +117,9 @@ class HeadsMemory:
             self._first = position - 1
 
     def agree(self, tokens: Sequence[int]) -> None:
-        """Forget what is not a prefix of ``tokens``."""
-        self.keep(common_prefix(self._tokens, tokens, self._first))
+        """Forget what is not a prefix of ``tokens``, the prompt of the answer that begins."""
+        self.keep(common_prefix(self._tokens, tokens))
+        self._prompt = list(tokens)
 
     def feed(self, tokens: Sequence[int], *, last: bool) -> bool:
         """Feed the heads what they miss of ``tokens``, all but the last unless ``last``; false if that cannot be.
