@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from app.engine.acceptance import Acceptance
 from app.engine.costs import Costs
-from app.engine.draft_length import Ask
+from app.engine.draft_length import PARTLY, Ask
 from app.protocol import Plan, Step
 
 CEILING = 1.02
@@ -44,7 +44,7 @@ PAYS = 1.01
 FIRST_PROBE, LAST_PROBE = 16, 256
 """Plain steps between two tries of a paused drafter: doubled after each try in vain."""
 
-PRIORS = {"draft-simple": 0.7, "draft-mtp": 0.75, "ngram": 0.5}
+PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75, "ngram": 0.5}
 
 NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
 """The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
@@ -118,21 +118,36 @@ class AutoLength:
         """Say yes to the one whose catching up is free; the others catch up when they are asked."""
         return name == "ngram"
 
-    def ask(self, name: str, n_behind: int) -> Ask:
+    def ask(self, name: str, n_behind: int, n_unseen: int = 0) -> Ask:
         """Return what to ask of a drafter that lags ``n_behind`` tokens; a limit of 0 is not to ask."""
         if name == "ngram":
             return Ask(self._longest(name), n_behind)
         if not self.worth_preparing(name):
             self.reason = "paused: even if every draft were right, it could not pay on this machine"
             return Ask(0)
-        k, speedup = self._best(name, self.evidence.of(name).expected_tokens(self.n_max))
-        if speedup >= PAYS and (self.debt_s <= self._allowance(speedup) or self._cautious(name, k) >= 1):
-            for n_catch_up in sorted({n_behind, min(n_behind, WINDOW)}, reverse=True):
-                if self._may_invest(speedup, self.evidence.costs.draft_s(name, 0, n_catch_up)):
-                    self.reason = f"expected {speedup:.2f}x"
-                    self._pauses.pop(name, None)
-                    return Ask(k, n_catch_up)
-        return self._probe(name, max(1, k), speedup, min(n_behind, WINDOW))
+        part, k, speedup = self._window(name, n_behind, n_unseen), 1, 0.0
+        for kind, n_catch_up in ((name, n_behind + n_unseen), (PARTLY, part)):
+            k, speedup = self._best(name, self.evidence.of(kind).expected_tokens(self.n_max))
+            is_hopeful = self.debt_s <= self._allowance(speedup) or self._cautious(kind, k) >= 1
+            if speedup >= PAYS and is_hopeful and self._may_invest(speedup, self._catch_up_s(name, n_catch_up)):
+                self.reason = f"expected {speedup:.2f}x"
+                self._pauses.pop(name, None)
+                return Ask(self._curious(name, k, speedup), n_catch_up)
+            if part == n_behind + n_unseen:
+                break  # that is all of it
+        return self._probe(name, max(1, k), speedup, part)
+
+    def _window(self, name: str, n_behind: int, n_unseen: int) -> int:
+        """Return the catch-up that the answer can bear: what a part in view lags, or as much of the text as it may."""
+        if n_unseen and n_behind <= WINDOW:
+            return n_behind
+        token_s = self._catch_up_s(name, 1)
+        bearable_s = INVESTMENT * self._expected_s() - max(0.0, self.debt_s)
+        n_bearable = int(max(0.0, bearable_s) / token_s) if token_s else n_behind
+        return min(n_behind, max(WINDOW, n_bearable))
+
+    def _catch_up_s(self, name: str, n_tokens: int) -> float:
+        return self.evidence.costs.draft_s(name, 0, n_tokens)
 
     def trim(self, name: str, kind: str, n_draft: int) -> int:
         """Return how many tokens of a draft to verify; 0 is not to use it."""
@@ -193,6 +208,19 @@ class AutoLength:
                 best, speedup = k, rate * self._plain_s()
         return best, speedup
 
+    def _curious(self, name: str, k: int, speedup: float) -> int:
+        """Return a length that was hardly measured and may be better than ``k``, while there is credit to try it."""
+        if self.debt_s >= 0:
+            return k
+        costs, expected = self.evidence.costs, self.evidence.of(name).expected_tokens(self.n_max)
+        best, hope = k, speedup * PAYS
+        for length in range(1, len(expected)):
+            if (hoped_s := costs.hoped_s(length + 1)) is not None:
+                hoped = expected[length] / (hoped_s + costs.draft_s(name, length)) * self._plain_s()
+                if hoped > hope:
+                    best, hope = length, hoped
+        return best
+
     def _rate(self) -> float:
         """Return what a second earns otherwise: plain decoding, or a model drafter that pays."""
         plain_s = self._plain_s()
@@ -231,7 +259,7 @@ class AutoLength:
         acceptance = self.evidence.of(kind)
         alpha = acceptance.alpha()
         alpha = max(0.0, alpha - math.sqrt(alpha * (1 - alpha) / (acceptance.n_evidence() + 1)))
-        name = kind.partition(":")[0]
+        name = kind.partition(":")[0].removesuffix("~")
         verify_s = self.evidence.costs.verify_s(k + 1)
         if verify_s is None:
             return 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-ROWS = (1, 2, 4, 8, 16, 3, 5, 6, 9, 32, 7, 12, 24)
+ROWS = (1, 2, 4, 8, 6, 3, 5, 16, 7, 9, 12, 32, 24)
 """Row counts worth knowing, in the order in which they are measured while the time lasts."""
 
 _STEP_WEIGHT = 0.15
@@ -32,22 +32,32 @@ class DrafterCost:
 
 @dataclass(slots=True)
 class Costs:
-    """Seconds of a target pass by row count, and of each drafter by name."""
+    """Seconds of a target pass by row count, and of each drafter by name; ``fresh`` counts were seen once, in use."""
 
     base_s: dict[int, float] = field(default_factory=dict)
     drafters: dict[str, DrafterCost] = field(default_factory=dict)
     drift: float = 1.0
+    fresh: set[int] = field(default_factory=set)
 
     def verify_s(self, n_rows: int) -> float | None:
         """Return the cost of a pass over so many rows; None if it was never measured."""
         base = self.base_s.get(n_rows)
         return None if base is None else base * self.drift
 
+    def hoped_s(self, n_rows: int) -> float | None:
+        """Return the least that a pass could cost which was measured less than twice: as much as fewer rows do."""
+        if n_rows in self.base_s and n_rows not in self.fresh:
+            return None
+        fewer = [n for n in self.base_s if n < n_rows]
+        return self.base_s[max(fewer)] * self.drift if fewer else None
+
     def observe_verify(self, n_rows: int, took_s: float) -> None:
         """Learn from a pass."""
         base = self.base_s.get(n_rows)
-        if base is None:
-            self.base_s[n_rows] = took_s / self.drift
+        if base is None or n_rows in self.fresh:
+            # The lower of the first two, as at load: one that was held up would not be tried again.
+            self.base_s[n_rows] = took_s / self.drift if base is None else min(base, took_s / self.drift)
+            self.fresh ^= {n_rows}
             return
         ratio = min(_OUTLIER, max(1 / _OUTLIER, took_s / (base * self.drift)))
         # What this row count shares with the others goes to the drift, the rest to its own cost.

@@ -12,11 +12,16 @@ from app.protocol import Plan, Step
 class Ask:
     """What is asked of a drafter: at most ``limit`` tokens (0: do not ask), after catching up with ``n_catch_up``.
 
-    Where that is less than it lags, it starts again on the most recent tokens: a smaller view, but cheap.
+    Where that is less than it lags, it starts again on the most recent tokens: a smaller view, but cheap. Where it is
+    more, it starts again further back.
     """
 
     limit: int
     n_catch_up: int = 0
+
+
+PARTLY = "draft-simple~"
+"""Kind of a draft by a draft model that has only the end of the text in view."""
 
 
 class LengthPolicy(Protocol):
@@ -28,8 +33,8 @@ class LengthPolicy(Protocol):
     def prepares(self, name: str) -> bool:
         """Tell whether a drafter should catch up with the prompt before the first token."""
 
-    def ask(self, name: str, n_behind: int) -> Ask:
-        """Return what to ask of a drafter that lags ``n_behind`` tokens."""
+    def ask(self, name: str, n_behind: int, n_unseen: int = 0) -> Ask:
+        """Return what to ask of a drafter that lags ``n_behind`` tokens, ``n_unseen`` more to see all."""
 
     def trim(self, name: str, kind: str, n_draft: int) -> int:
         """Return how many tokens of its draft to verify; 0 is not to use it."""
@@ -54,9 +59,9 @@ class FixedLength:
         """Say yes: it will be asked."""
         return bool(name)
 
-    def ask(self, name: str, n_behind: int) -> Ask:
+    def ask(self, name: str, n_behind: int, n_unseen: int = 0) -> Ask:
         """Ask for k."""
-        del name
+        del name, n_unseen
         return Ask(self._draft_tokens, n_behind)
 
     def trim(self, name: str, kind: str, n_draft: int) -> int:
@@ -82,9 +87,9 @@ class RollingLength(FixedLength):
     rate: float = 0.6
     draft_tokens: int = 5
 
-    def ask(self, name: str, n_behind: int) -> Ask:
+    def ask(self, name: str, n_behind: int, n_unseen: int = 0) -> Ask:
         """Ask for the length that goes with the rate."""
-        del name
+        del name, n_unseen
         return Ask(min(self.draft_tokens, self.n_max), n_behind)
 
     def observe(self, step: Step, kind: str, n_behind: int) -> None:

@@ -22,7 +22,7 @@ from app.engine.heads import are_heads, has_embedded_heads, why_not_for
 from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
 from app.engine.threads import default_threads
-from app.engine.warm_up import ROW_BUDGET_S, time_drafting, time_rows, warm_up
+from app.engine.warm_up import time_drafting, time_rows, warm_up
 from app.errors import ModelFileError, PairError, SlipstreamError, UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
 
@@ -163,7 +163,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         )
 
     def learn() -> None:
-        pair.evidence.costs.base_s = time_rows(target.context, ROW_BUDGET_S)
+        pair.evidence.costs.base_s = time_rows(target.context)
 
     yield from _or_close(target, warm_up(command.id, target.context, target.model.bos, cancel, learn))
     return pair

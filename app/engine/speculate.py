@@ -136,7 +136,7 @@ def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
     n_room = min(n_room, g.target.n_draft_max)
     for drafter in g.drafters:
         n_behind = drafter.n_behind(g.tokens)
-        ask = g.length.ask(drafter.name, n_behind)
+        ask = g.length.ask(drafter.name, n_behind, drafter.n_unseen(g.tokens))
         limit = max(0, min(ask.limit, n_room))
         draft = _ask(g, drafter, Ask(limit, ask.n_catch_up)) if limit else []
         n_used = g.length.trim(drafter.name, drafter.kind, len(draft)) if draft else 0

@@ -11,11 +11,11 @@ from app.engine.llama import Context, DecodeCancelledError
 from app.errors import LoadError
 from app.protocol import LoadProgress
 
-ROW_BUDGET_S = 1.5
-"""Time that a load spends on learning what verifying costs by row count."""
+LEAST_BUDGET_S, MOST_BUDGET_S, BUDGET_PASSES = 1.0, 3.0, 14
+"""Time that a load spends on learning what verifying costs by row count: so many one-row passes, within limits."""
 
 
-def time_rows(context: Context, budget_s: float) -> dict[int, float]:
+def time_rows(context: Context) -> dict[int, float]:
     """Return the seconds of a pass by row count, measured on an empty memory."""
 
     def run(n_rows: int) -> float:
@@ -25,6 +25,7 @@ def time_rows(context: Context, budget_s: float) -> dict[int, float]:
         context.rewind(0)
         return took_s
 
+    budget_s = min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * run(1)))
     return measure_rows(run, context.n_draft_max + 1, budget_s)
 
 

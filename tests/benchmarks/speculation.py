@@ -117,8 +117,9 @@ def replayed(label, session, words, timed, sampling) -> Iterator[Figure]:
     n_plain = sum(len(one.token_ids) - 1 for one in plain)
     agreed = [words.agreement(one.prompt, one.token_ids, sampling, likeliest=False) for one in plain]
     fixed_s_of = {0: n_plain * curve.rows_s[1]}
+    caught_up_s = sum(len(one.prompt) for one in plain) * curve.caught_up_token_s
     for length in LENGTHS:
-        fixed_s_of[length] = sum(fixed_s(curve, agrees, length) for agrees in agreed)
+        fixed_s_of[length] = caught_up_s + sum(fixed_s(curve, agrees, length) for agrees in agreed)
     yield Figure(f"{label} word agrees", (sum(map(sum, agreed)) / sum(map(len, agreed)),), "share")
     for length in LENGTHS:
         yield Figure(f"{label} fixed {length} replayed", (fixed_s_of[0] / fixed_s_of[length],), "x")

@@ -1,8 +1,12 @@
 import pytest
 
-from app.engine.drafters.draft_model import check_vocabularies
-from app.engine.prompt_cache import common_prefix, reusable
+from app.engine.draft_length import PARTLY, Ask
+from app.engine.drafters.draft_model import DraftModelDrafter, check_vocabularies
+from app.engine.prompt_cache import Held, common_prefix, reusable
+from app.engine.sampler import Sampler
 from app.errors import PairError
+from app.protocol import Sampling
+from tests.engine.scripted import ScriptedMemory
 
 
 class Vocabulary:
@@ -44,3 +48,26 @@ def test_common_prefix_and_what_a_prompt_can_reuse():
     assert common_prefix([1, 2], [1, 2, 3], 1) == 2
     assert reusable([1, 2, 3], [1, 2, 3]) == 2
     assert reusable([1, 2, 3, 4], [1, 2]) == 1
+
+
+def draft_model(memory: ScriptedMemory, held: Held) -> DraftModelDrafter:
+    return DraftModelDrafter(memory, held, Sampler(Sampling(seed=1, temperature=0.0), memory.n_vocab))
+
+
+def test_what_a_memory_holds_of_another_text_is_still_to_be_caught_up_with():
+    memory, held = ScriptedMemory(), Held()
+    draft_model(memory, held).begin(list(range(1, 31)))
+    other = [7, 8, 9, *range(10, 20)]
+    assert draft_model(memory, held).n_behind(other) == len(other) - 1
+
+
+def test_a_part_of_the_text_in_view_is_another_kind_until_all_of_it_is():
+    memory, held = ScriptedMemory(), Held()
+    drafter, text = draft_model(memory, held), list(range(1, 31))
+    drafter.draft(text, Ask(2, 8))
+    assert (drafter.kind, drafter.n_unseen(text)) == (PARTLY, 29)
+    drafter.draft(text, Ask(2, drafter.n_behind(text)))
+    assert held.first == 21, "nothing asked for more"
+    drafter.draft(text, Ask(2, drafter.n_behind(text) + drafter.n_unseen(text)))
+    assert (drafter.kind, drafter.n_unseen(text)) == ("draft-simple", 0)
+    assert held.tokens[:30] == text

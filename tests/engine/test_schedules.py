@@ -139,6 +139,9 @@ class Guesser:
         self.random = random.Random(len(whole))
         self.seen: list[int] = []
 
+    def n_unseen(self, tokens):
+        return 0
+
     def n_behind(self, tokens):
         return 0
 

@@ -24,6 +24,9 @@ class AnyDraft:
 
     name = kind = "ngram"
 
+    def n_unseen(self, tokens):
+        return 0
+
     def n_behind(self, tokens):
         return 0
 

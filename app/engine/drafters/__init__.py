@@ -39,6 +39,9 @@ class Drafter(Protocol):
     def n_behind(self, tokens: Sequence[int]) -> int:
         """Return how many confirmed tokens it would have to catch up with before it can draft."""
 
+    def n_unseen(self, tokens: Sequence[int]) -> int:
+        """Return how many more than it lags it would have to take in to see all of the text; 0 where it does."""
+
     def begin(self, tokens: Sequence[int]) -> None:
         """Start on a prompt, which the target has just evaluated."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from app.engine.draft_length import Ask
+from app.engine.draft_length import PARTLY, Ask
 from app.engine.llama import NothingAllowedError, Row
 from app.engine.prompt_cache import Held, reusable
 from app.engine.sampler import Sampler, confidence
@@ -85,7 +85,6 @@ class DraftModelDrafter:
     """Drafts token by token with a context of its own, which outlives this drafter."""
 
     name: SpecType = "draft-simple"
-    kind = "draft-simple"
 
     def __init__(self, memory: Memory, held: Held, sampler: Sampler, *, draft_min: int = 0, p_min: float = 0.0) -> None:
         """Make a drafter over a draft context.
@@ -106,8 +105,19 @@ class DraftModelDrafter:
 
     def n_behind(self, tokens: Sequence[int]) -> int:
         """Return how many tokens the memory lacks, the pending one apart."""
+        self.accept(tokens)  # what it holds may be of another text: nobody asked it since
         first = self._first_for(len(tokens))
         return max(0, len(tokens) - 1 - (self._held.end if first == self._held.first else first))
+
+    def n_unseen(self, tokens: Sequence[int]) -> int:
+        """Return how many more than it lags it would have to take in to see all of the text, where that fits."""
+        is_partial = self._held.first > 0 and len(tokens) < self._memory.n_ctx
+        return len(tokens) - 1 - self.n_behind(tokens) if is_partial else 0
+
+    @property
+    def kind(self) -> str:
+        """How its evidence is kept: with a part of the text in view it drafts worse."""
+        return PARTLY if self._held.first else self.name
 
     def _first_for(self, n: int) -> int:
         """Return where the memory has to start so that ``n`` tokens and a draft fit in."""
@@ -123,8 +133,8 @@ class DraftModelDrafter:
     def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
         """Return up to ``ask.limit`` tokens that the draft model would draw."""
         self._accept_and_fit(tokens)
-        if ask.n_catch_up < self.n_behind(tokens):
-            self._start_at(len(tokens) - 1 - ask.n_catch_up)
+        if ask.n_catch_up != self.n_behind(tokens):
+            self._start_at(max(0, len(tokens) - 1 - ask.n_catch_up))
         limit = min(ask.limit, self._memory.n_ctx - (len(tokens) - self._held.first))
         if limit <= 0:
             return []

@@ -160,6 +160,11 @@ class NgramDrafter:
         del tokens
         return 0
 
+    def n_unseen(self, tokens: Sequence[int]) -> int:
+        """Return 0: what is too old for the index cannot be had again."""
+        del tokens
+        return 0
+
     def begin(self, tokens: Sequence[int]) -> None:
         """Index the prompt, from nothing."""
         self._forget()
