@@ -100,18 +100,18 @@ async def our_engine(path: Path, n_threads: int, gather_s: float = UNWATCHED_S) 
         await client.close()
 
 
-def bare_process(path: Path, n_threads: int, pipe: Connection) -> None:
+def bare_process(path: Path, n_threads: int, type_v: int, pipe: Connection) -> None:
     """Answer each number of tokens with the tokens and their speed, until told 0."""
-    with bare.loaded(path, n_ctx=N_CTX, n_threads=n_threads, n_batch=N_BATCH) as model:
+    with bare.loaded(path, n_ctx=N_CTX, n_threads=n_threads, n_batch=N_BATCH, type_v=type_v) as model:
         while n_tokens := pipe.recv():
             pipe.send(bare_decode(model, n_tokens))
 
 
-async def decoding_round(path: Path, n_threads: int, gather_s: float) -> tuple[float, float]:
+async def decoding_round(path: Path, n_threads: int, gather_s: float, type_v: int = bare.F16) -> tuple[float, float]:
     """Return the plain decode speeds of a fresh engine process and of a fresh bare one, taking turns."""
     ours, theirs = [], []
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=bare_process, args=(path, n_threads, there))
+    process = multiprocessing.get_context("spawn").Process(target=bare_process, args=(path, n_threads, type_v, there))
     process.start()
     async with our_engine(path, n_threads, gather_s) as client:
         for turn in range(N_ROUND_TURNS + 1):
@@ -129,10 +129,18 @@ async def decoding_round(path: Path, n_threads: int, gather_s: float) -> tuple[f
 
 
 async def measure_decoding(path: Path, n_threads: int, n_rounds: int) -> list[Figure]:
-    """Compare plain decode speeds: as ``bench`` measures them, and with the text handed on as for a reader."""
+    """Compare plain decode speeds.
+
+    As ``bench`` measures them, with llama.cpp's own element types and with ours; and with the text handed on as for a
+    reader.
+    """
     figures: list[Figure] = []
-    for name, gather_s, target in (("", UNWATCHED_S, ">= 0.98"), ("_watched", WATCHED_S, "")):
-        rounds = [await decoding_round(path, n_threads, gather_s) for _ in range(n_rounds)]
+    for name, gather_s, type_v, target in (
+        ("", UNWATCHED_S, bare.F16, ">= 0.98"),
+        ("_same_memory", UNWATCHED_S, bare.BF16, ">= 0.98"),
+        ("_watched_same_memory", WATCHED_S, bare.BF16, ""),
+    ):
+        rounds = [await decoding_round(path, n_threads, gather_s, type_v) for _ in range(n_rounds)]
         ours, theirs = zip(*rounds, strict=True)
         figures += [
             Figure(f"plain_decode{name}_ours_to_bare", ratios(ours, theirs), "ratio", target),
