@@ -203,7 +203,7 @@ def test_wrong_usage_is_exit_code_2(arguments):
 def test_help_offers_nothing_that_is_not_there():
     text = run("infer", "--help").stdout + run("bench", "--help").stdout
     assert "--draft-tokens" in text
-    absent = "tree|npu|gpu|hybrid|pull|server|fixed-shape|lenient|cost-curve"
+    absent = "tree|npu|gpu|hybrid|pull|server|fixed-shape|lenient"
     assert re.findall(rf"\b({absent})\b", text) == []
 
 

@@ -380,6 +380,7 @@ class FirstUnchecked:
         self._kept: dict[int, int] = {}
         self.name, self.kind = drafter.name, drafter.kind
         self.n_behind, self.begin, self.close = drafter.n_behind, drafter.begin, drafter.close
+        self.n_unseen = drafter.n_unseen
 
     def draft(self, tokens, ask):
         draft = self._drafter.draft(tokens, ask)
