@@ -218,7 +218,7 @@ class EngineClient:
         """Take note that the process is over, behind all that it said before."""
         if isinstance(status, OSError):
             error = EngineDiedError(f"The engine process could not be started: {status}.", "Is the program complete?")
-        elif self._closing:
+        elif self._closing or (self._loop is not None and self._loop.is_closed()):  # nobody is there to be warned
             error = EngineDiedError("The engine was stopped.", HINT)
         else:
             error = died(status, log)

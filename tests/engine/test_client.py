@@ -443,6 +443,9 @@ def test_a_loop_that_is_closed_without_closing_the_engine_leaves_no_process():
         return psutil.Process().children()[0]
 
     process = asyncio.run(run())
+    for thread in threading.enumerate():
+        if thread.name == "engine-reader":
+            thread.join(5)  # what it has to say comes before the test's logs are looked at: nobody is to be warned
     psutil.wait_procs([process], timeout=5)
     assert not process.is_running()
 
