@@ -43,9 +43,11 @@ def test_lines_come_whole_and_together(pipe):
 
 def test_a_line_without_end_comes_in_pieces(pipe):
     reader, writer = pipe
-    writer.write(b"x" * 25)
-    writer.close()
-    assert [len(line) for lines in gathered(reader, longest_bytes=10) for line in lines] == [25]
+    lines = gathered(reader, longest_bytes=10)
+    writer.write(b"x" * 12)
+    assert next(lines) == [b"x" * 12], "and without waiting for its end"
+    writer.write(b"y\nz\n")
+    assert next(lines) == [b"y", b"z"]
 
 
 class Notes:
