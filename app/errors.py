@@ -16,6 +16,13 @@
     ├── StoreError            the chat database could not be read or written
     ├── SettingsError         the settings file could not be read or written
     ├── ExportError           an export or a recorded baseline could not be read or written
+    ├── HubError              the model hub did not give what was asked for
+    │   ├── HubNotFoundError      no such repository, revision or file
+    │   ├── HubAccessError        gated or private, and the token is missing, wrong or not admitted
+    │   ├── RateLimitError        too many requests for now
+    │   └── NetworkError          no connection, or offline by choice
+    ├── DownloadError         a download could not be finished
+    │   └── DiskFullError         there is no room for it
     └── NoDisplayError        Qt has no screen to draw on
 
 An error crosses a process as its ``code``, ``message`` and ``hint`` and is raised again as the same
@@ -133,6 +140,48 @@ class ExportError(SlipstreamError):
     """An export or a recorded baseline could not be read or written."""
 
     code = "export"
+
+
+class HubError(SlipstreamError):
+    """The model hub did not give what was asked for."""
+
+    code = "hub"
+
+
+class HubNotFoundError(HubError):
+    """No such repository, revision or file on the hub."""
+
+    code = "hub_not_found"
+
+
+class HubAccessError(HubError):
+    """The repository is gated or private, and the token is missing, wrong or not admitted."""
+
+    code = "hub_access"
+
+
+class RateLimitError(HubError):
+    """The hub asks to come back later."""
+
+    code = "hub_rate_limit"
+
+
+class NetworkError(HubError):
+    """There is no connection to the hub, or none is wanted."""
+
+    code = "network"
+
+
+class DownloadError(SlipstreamError):
+    """A download could not be finished."""
+
+    code = "download"
+
+
+class DiskFullError(DownloadError):
+    """The disk has no room for what is downloaded."""
+
+    code = "disk_full"
 
 
 class NoDisplayError(SlipstreamError):
