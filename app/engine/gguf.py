@@ -44,12 +44,13 @@ MAX_DIMS = 4
 class Array:
     """An array in the metadata; its ``values`` are kept only for short arrays of numbers.
 
-    ``offset`` is where its elements begin in the file, each string with its length before it.
+    ``offset`` is where its ``n_bytes`` of elements begin in the file, each string with its length before it.
     """
 
     element: str
     n: int
     offset: int
+    n_bytes: int
     values: tuple[int | float | bool, ...] | None = None
 
 
@@ -98,6 +99,11 @@ class GgufHeader:
         value = self.metadata.get(key)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
+    def flag(self, key: str) -> bool | None:
+        """Return the truth value under ``key``; None if there is none or it is something else."""
+        value = self.metadata.get(key)
+        return value if isinstance(value, bool) else None
+
     def of_architecture(self, key: str) -> int | None:
         """Return the whole number under the architecture's own ``key``, as in ``llama.block_count``."""
         return self.integer(f"{self.architecture}.{key}")
@@ -124,6 +130,16 @@ class GgufHeader:
         for tensor in self.tensors:
             share[tensor.kind.name] += tensor.n_bytes
         return share.most_common(1)[0][0] if share else ""
+
+    @property
+    def licence(self) -> str:
+        """The licence as the file names it; "" if it does not."""
+        return self.text("general.license") or ""
+
+    @property
+    def chat_template(self) -> str | None:
+        """The model's own Jinja template."""
+        return self.text("tokenizer.chat_template")
 
     @property
     def n_vocab(self) -> int | None:
@@ -263,15 +279,15 @@ def _read_array(cursor: Cursor, key: str) -> Array:
     offset = cursor.position
     if kind == _TEXT:
         cursor.skip_texts(n)
-        return Array(_NAMES[kind], n, offset)
+        return Array(_NAMES[kind], n, offset, cursor.position - offset)
     if n <= MAX_KEPT_NUMBERS:
         cursor.keep(8 * n)
         values = _read_numbers(cursor, kind, n, key)
-        return Array(_NAMES[kind], n, offset, values)
+        return Array(_NAMES[kind], n, offset, cursor.position - offset, values)
     if kind not in _FORMATS:
         cursor.fail(f"has an array of unknown type {kind} under {key[:64]!r}")
     cursor.skip(n * struct.calcsize(f"<{_FORMATS[kind]}"))
-    return Array(_NAMES[kind], n, offset)
+    return Array(_NAMES[kind], n, offset, cursor.position - offset)
 
 
 def _read_tensors(cursor: Cursor, n: int, alignment: int) -> tuple[TensorInfo, ...]:

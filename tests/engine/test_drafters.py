@@ -10,9 +10,10 @@ from tests.engine.scripted import ScriptedMemory
 
 
 class Vocabulary:
-    def __init__(self, texts, *, vocab_type=1, bos=1, eos=2, adds_bos=True):
+    def __init__(self, texts, *, vocab_type=1, bos=1, eos=2, adds_bos=True, adds_eos=False):
         self.texts, self.n_vocab = texts, len(texts)
-        self.vocab_type, self.bos, self.eos, self.adds_bos = vocab_type, bos, eos, adds_bos
+        self.vocab_type, self.bos, self.eos = vocab_type, bos, eos
+        self.adds_bos, self.adds_eos = adds_bos, adds_eos
 
     def text_of(self, token):
         return self.texts[token]
@@ -25,6 +26,8 @@ def test_equal_vocabularies_fit_and_so_do_small_differences():
     check_vocabularies(Vocabulary(TEXTS), Vocabulary(TEXTS))
     check_vocabularies(Vocabulary(TEXTS), Vocabulary([*TEXTS, *("x" * 128)]))
     check_vocabularies(Vocabulary(TEXTS), Vocabulary(["a", "b", "c", "d", "e", *TEXTS[5:]]))
+    check_vocabularies(Vocabulary(TEXTS), Vocabulary(TEXTS, eos=7))  # not added to texts: llama.cpp does not compare it
+    check_vocabularies(Vocabulary(TEXTS, adds_bos=False), Vocabulary(TEXTS, bos=7, adds_bos=False))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +35,8 @@ def test_equal_vocabularies_fit_and_so_do_small_differences():
     [
         (Vocabulary(TEXTS, vocab_type=2), "types"),
         (Vocabulary(TEXTS, bos=7), "begin-of-text"),
-        (Vocabulary(TEXTS, eos=7), "end-of-text"),
+        (Vocabulary(TEXTS, adds_bos=False), "Only the target's tokenizer adds a begin-of-text token"),
+        (Vocabulary(TEXTS, adds_eos=True), "Only the draft's tokenizer adds an end-of-text token"),
         (Vocabulary([*TEXTS, *("x" * 129)]), "differ by 129"),
         (Vocabulary([*TEXTS[:77], "other", *TEXTS[78:]]), "Token 77 is 't77' in the target and 'other' in the draft"),
     ],

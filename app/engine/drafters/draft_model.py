@@ -12,18 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from app.engine import vocabulary
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.llama import NothingAllowedError, Row
 from app.engine.prompt_cache import Held, reusable
 from app.engine.sampler import Sampler, confidence
 from app.errors import PairError
 from app.protocol import SpecType
-
-VOCAB_SIZE_TOLERANCE = 128
-"""Most by which two vocabularies may differ in size (llama.cpp, ``common/speculative.cpp``)."""
-
-FIRST_COMPARED_TOKEN = 5
-"""Token texts are compared from this id on: the first few are often renamed."""
 
 
 class Memory(Protocol):
@@ -51,6 +46,7 @@ class Vocabulary(Protocol):
     bos: int
     eos: int
     adds_bos: bool
+    adds_eos: bool
 
     def text_of(self, token: int) -> str:
         """Return the spelling of a token."""
@@ -63,22 +59,16 @@ def check_vocabularies(target: Vocabulary, draft: Vocabulary) -> None:
         PairError: names the rule that failed and the token.
     """
     hint = "Choose a draft model of the same family as the target."
-    if target.vocab_type != draft.vocab_type:
-        raise PairError(f"The tokenizers are of different types ({target.vocab_type} and {draft.vocab_type}).", hint)
-    for what, ours, theirs in (("begin", target.bos, draft.bos), ("end", target.eos, draft.eos)):
-        if ours != theirs and (what == "end" or target.adds_bos):
-            raise PairError(f"The {what}-of-text tokens differ: {ours} in the target, {theirs} in the draft.", hint)
-    difference = abs(target.n_vocab - draft.n_vocab)
-    if difference > VOCAB_SIZE_TOLERANCE:
-        raise PairError(
-            f"The vocabularies differ by {difference} tokens ({target.n_vocab} and {draft.n_vocab});"
-            f" at most {VOCAB_SIZE_TOLERANCE} are allowed.",
-            hint,
-        )
-    for token in range(FIRST_COMPARED_TOKEN, min(target.n_vocab, draft.n_vocab)):
-        ours_text, theirs_text = target.text_of(token), draft.text_of(token)
-        if ours_text != theirs_text:
-            raise PairError(f"Token {token} is {ours_text!r} in the target and {theirs_text!r} in the draft.", hint)
+    if reasons := vocabulary.why_not(_tokenizer(target), _tokenizer(draft)):
+        raise PairError(reasons[0], hint)
+    for token in range(vocabulary.FIRST_COMPARED_TOKEN, min(target.n_vocab, draft.n_vocab)):
+        ours, theirs = target.text_of(token), draft.text_of(token)
+        if ours != theirs:
+            raise PairError(str(vocabulary.Difference(token, ours, theirs)), hint)
+
+
+def _tokenizer(of: Vocabulary) -> vocabulary.Tokenizer:
+    return vocabulary.Tokenizer(of.vocab_type, of.n_vocab, of.bos, of.eos, of.adds_bos, of.adds_eos)
 
 
 class DraftModelDrafter:

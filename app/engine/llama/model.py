@@ -27,8 +27,11 @@ class Model:
         on_progress: Callable[[float], None] | None = None,
         cancel: CancelFlag | None = None,
         with_mtp: bool = False,
+        is_dry: bool = False,
     ) -> None:
         """Load the weights into CPU memory, those of embedded MTP heads only if asked for.
+
+        A dry load reads the file's header and allocates nothing; of such a model nothing can be evaluated.
 
         Raises:
             ModelFileError: llama.cpp refused the file; the message is its own last word.
@@ -40,6 +43,8 @@ class Model:
         params.n_gpu_layers = 0
         params.load_mtp = with_mtp
         params.use_extra_bufts = extra_buffers_are_safe()
+        if is_dry:
+            params.no_alloc, params.load_mode = True, lc.LLAMA_LOAD_MODE_NONE
         # Passed explicitly: with NULL, llama.cpp spreads the layers over every GPU it finds.
         self._devices = (ctypes.c_void_p * 1)(None)
         params.devices = ctypes.addressof(self._devices)
@@ -80,6 +85,7 @@ class Model:
         self.bos: int = lc.llama_vocab_bos(self._vocab)
         self.eos: int = lc.llama_vocab_eos(self._vocab)
         self.adds_bos: bool = lc.llama_vocab_get_add_bos(self._vocab)
+        self.adds_eos: bool = lc.llama_vocab_get_add_eos(self._vocab)
         self.vocab_type: int = lc.llama_vocab_type(self._vocab)
 
     @property
