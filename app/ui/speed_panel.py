@@ -15,14 +15,12 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
-    QPushButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
+from app.ui.panel_foot import PanelFoot
 from app.ui.theme import GRID, named, number_font, text_font
 
 if TYPE_CHECKING:
@@ -63,23 +61,11 @@ class SpeedPanel(QWidget):
         self._waiting = named(QLabel("The charts appear with the first answer.", wordWrap=True), "muted")
         self._facts = QGridLayout()
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
-        self._progress = QProgressBar(textVisible=False, maximum=1000)
-        self._progress_words = named(QLabel(wordWrap=True), "muted")
-        self._record = QPushButton("Record baseline")
-        self._cancel = QPushButton("Cancel recording")
-        self._export = QPushButton("Export session metrics…")
-        self._connect()
+        self.foot = PanelFoot()
+        self.foot.record_requested.connect(self.record_requested)
+        self.foot.cancel_requested.connect(self.cancel_requested)
+        self.foot.export_requested.connect(self.export_requested)
         self._build()
-        self.show_recording(None, "")
-
-    def _connect(self) -> None:
-        self._record.clicked.connect(self.record_requested)
-        self._cancel.clicked.connect(self.cancel_requested)
-        self._export.clicked.connect(self.export_requested)
-        self._record.setToolTip(
-            "Answer the built-in prompts by turns without and with speculation; the plain speed becomes the baseline"
-        )
-        self._export.setToolTip("Every run of this session with its raw steps: JSON, CSV and a report")
 
     def _build(self) -> None:
         head = QHBoxLayout()
@@ -115,18 +101,7 @@ class SpeedPanel(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         outer.addWidget(area, 1)
-        outer.addLayout(self._buttons())
-
-    def _buttons(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        column.setContentsMargins(GRID // 2, GRID // 2, GRID, GRID)
-        column.setSpacing(GRID // 2)
-        column.addWidget(self._progress_words)
-        column.addWidget(self._progress)
-        for button in (self._record, self._cancel, self._export):
-            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-            column.addWidget(button)
-        return column
+        outer.addWidget(self.foot)
 
     # --- content --------------------------------------------------------------------------------------
 
@@ -190,20 +165,12 @@ class SpeedPanel(QWidget):
 
     def show_recording(self, fraction: float | None, words: str) -> None:
         """Show how far a recording has come; ``None``: none is running, ``words`` may say why it cannot start."""
-        is_running = fraction is not None
-        self._record.setVisible(not is_running)
-        self._cancel.setVisible(is_running)
-        self._progress.setVisible(is_running)
-        self._progress_words.setVisible(bool(words))
-        self._progress_words.setText(words)
-        if fraction is not None:
-            self._progress.setValue(round(fraction * 1000))
-            self._progress.setAccessibleName(words)
+        self.foot.show_recording(fraction, words)
 
     def enable_actions(self, *, can_record: bool, can_export: bool) -> None:
         """Offer only what can be done now."""
-        self._record.setEnabled(can_record)
-        self._export.setEnabled(can_export)
+        self.foot.record.setEnabled(can_record)
+        self.foot.export.setEnabled(can_export)
 
     def _add_fact_row(self) -> None:
         # A long value (why nothing was engaged) wraps: the panel is as wide as the person made it.

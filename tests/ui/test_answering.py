@@ -158,10 +158,10 @@ def test_engine_death_before_the_first_word_leaves_the_question_and_offers_the_r
 
 def test_death_while_idle_is_said_with_the_restart(program):
     async def story():
-        assert program.window.panel._record.isEnabled()
+        assert program.window.panel.foot.record.isEnabled()
         program.engines[0].die()
         await program.until(lambda: program.window.notice.words)
-        assert not program.window.panel._record.isEnabled()
+        assert not program.window.panel.foot.record.isEnabled()
         program.send("hello?")
         assert program.window.composer.text == "hello?", "a question that cannot be answered is not lost"
         program.window.notice.on_action()

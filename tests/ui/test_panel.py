@@ -61,7 +61,7 @@ def test_the_panel_shows_the_figures_of_the_session(program):
     async def story():
         panel = program.window.panel
         assert panel.verdict == "Does speculation pay? Not measured yet."
-        assert not panel._export.isEnabled()
+        assert not panel.foot.export.isEnabled()
         await program.ask("one")
         (run,) = program.host.session.runs
         assert panel._number.text() == f"{decode_tps(run.steps):.1f}"
@@ -73,8 +73,8 @@ def test_the_panel_shows_the_figures_of_the_session(program):
         await program.ask("plain")
         assert panel.baseline_words.startswith("Baseline 50.0 tok/s")
         assert "this session, speculation off" in panel.baseline_words
-        assert panel._export.isEnabled()
-        assert panel._record.isEnabled()
+        assert panel.foot.export.isEnabled()
+        assert panel.foot.record.isEnabled()
 
     program.run(story)
 
@@ -134,7 +134,7 @@ def test_the_panel_speaks_of_now_while_an_answer_runs(program):
         program.send("go")
         await program.until(lambda: program.window.panel._when.text() == "now")
         assert float(program.window.panel._number.text()) > 10
-        assert not program.window.panel._record.isEnabled()
+        assert not program.window.panel.foot.record.isEnabled()
         await program.until(lambda: not program.controller.answering.is_busy)
         assert program.window.panel._when.text() == "last answer"
 
@@ -149,8 +149,8 @@ def test_a_baseline_is_recorded_by_turns_and_kept(program):
         seen = []
         program.window.panel.record_requested.emit()
         assert program.controller.answering.refusal()
-        await program.until(panel._cancel.isVisible)
-        await program.until(lambda: seen.append(panel._progress_words.text()) or panel._record.isVisible())
+        await program.until(panel.foot.cancel.isVisible)
+        await program.until(lambda: seen.append(panel.foot.words.text()) or panel.foot.record.isVisible())
         said = [words for words in seen if words.startswith("Recording answer")]
         assert any("plain" in words for words in said)
         assert any("with n-gram" in words for words in said)
@@ -175,7 +175,7 @@ def test_a_baseline_with_a_draft_model_measures_the_target_alone(program):
         program.controller.engine.pick_drafter("starter")
         await program.until(lambda: not program.controller.engine.is_loading)
         program.window.panel.record_requested.emit()
-        await program.until(lambda: program.window.panel._record.isVisible() and program.host.session.baseline)
+        await program.until(lambda: program.window.panel.foot.record.isVisible() and program.host.session.baseline)
         kinds = [type(c).__name__ + ("+" if getattr(c, "draft", None) else "") for c in program.engines[0].commands]
         assert kinds == ["Load", "Load+", "Load", *["Generate"] * 7, "Load+", *["Generate"] * 6]
         assert program.host.session.baseline.n_runs == 6
@@ -189,13 +189,13 @@ def test_recording_can_be_cancelled(program):
     async def story():
         panel = program.window.panel
         panel.record_requested.emit()
-        await program.until(lambda: "Recording answer 1" in panel._progress_words.text())
+        await program.until(lambda: "Recording answer 1" in panel.foot.words.text())
         program.send("now?")
         assert "being recorded" in program.window.notice.words
         assert program.window.composer.text == "now?"
         panel.cancel_requested.emit()
-        await program.until(lambda: panel._record.isVisible())
-        assert panel._progress_words.text() == "The recording was cancelled."
+        await program.until(lambda: panel.foot.record.isVisible())
+        assert panel.foot.words.text() == "The recording was cancelled."
         assert program.host.session.baseline is None
         program.answers = (Answer(),)
         await program.until(lambda: program.host.state.phase == "idle")
@@ -209,8 +209,8 @@ def test_recording_that_fails_says_why(program):
 
     async def story():
         program.window.panel.record_requested.emit()
-        await program.until(lambda: "failed" in program.window.panel._progress_words.text())
-        assert "llama_decode failed. Try again." in program.window.panel._progress_words.text()
+        await program.until(lambda: "failed" in program.window.panel.foot.words.text())
+        assert "llama_decode failed. Try again." in program.window.panel.foot.words.text()
 
     program.run(story)
 
