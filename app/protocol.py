@@ -283,6 +283,7 @@ class Loaded(_Event, frozen=True, tag="loaded"):
     drafters: tuple[SpecType, ...]
     not_engageable: dict[SpecType, str]
     load_s: float
+    memory: MemoryTypes = MemoryTypes()
     notices: tuple[NoticeInfo, ...] = ()
 
 

@@ -24,6 +24,7 @@ from app.engine.prompt_cache import Held
 from app.engine.threads import default_threads
 from app.engine.warm_up import time_drafting, time_rows, warm_up
 from app.errors import ModelFileError, PairError, SlipstreamError, UsageError
+from app.memory_types import is_quantised
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
 
 N_CTX_MIN = 64
@@ -178,7 +179,7 @@ def _check_memory(memory: MemoryTypes) -> None:
     for name in (memory.type_k, memory.type_v):
         if name not in ELEMENT_TYPES:
             raise UsageError(f"A memory of {name} elements does not exist.", f"Choose of {', '.join(ELEMENT_TYPES)}.")
-    if memory.type_v.startswith("q") and memory.flash_attention is False:
+    if is_quantised(memory.type_v) and memory.flash_attention is False:
         raise UsageError(
             f"A V memory of {memory.type_v} needs flash attention.", "Leave flash attention on, or choose f16 or bf16."
         )

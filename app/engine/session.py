@@ -98,6 +98,7 @@ class Session:
             drafters=pair.drafters(),
             not_engageable=pair.not_engageable,
             load_s=load_s,
+            memory=pair.target.context.memory_types,
             notices=tuple(pair.notices),
         )
 

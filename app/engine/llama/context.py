@@ -46,9 +46,12 @@ ELEMENT_TYPES: dict[str, int] = {
     "bf16": 30,  # GGML_TYPE_BF16 (ggml.h); the binding does not name it
     "q8_0": lc.GGML_TYPE_Q8_0,
     "q5_1": lc.GGML_TYPE_Q5_1,
+    "q5_0": lc.GGML_TYPE_Q5_0,
+    "q4_1": lc.GGML_TYPE_Q4_1,
     "q4_0": lc.GGML_TYPE_Q4_0,
+    "iq4_nl": lc.GGML_TYPE_IQ4_NL,
 }
-"""What a memory's elements may be, in ggml's names."""
+"""ggml's numbers of :data:`app.memory_types.ELEMENT_TYPES`."""
 
 _PARTIAL_ONLY = 1  # LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY: the recurrent part alone
 _ABORTED = 2  # llama_decode's return value after the abort callback said stop

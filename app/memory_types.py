@@ -1,0 +1,20 @@
+"""What the elements of a model's memory (its KV cache) may be: the names that settings, commands and the engine share."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+ElementType = Literal["f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"]
+"""In ggml's names, as llama.cpp's ``--cache-type-k`` knows them; the most exact first."""
+
+ELEMENT_TYPES: tuple[ElementType, ...] = get_args(ElementType)
+
+FlashAttention = Literal["auto", "on", "off"]
+
+FLASH_ATTENTION: dict[FlashAttention, bool | None] = {"auto": None, "on": True, "off": False}
+"""What ``MemoryTypes.flash_attention`` says for each word."""
+
+
+def is_quantised(element_type: str) -> bool:
+    """Whether elements are stored in blocks with a common scale; a V memory of such needs flash attention."""
+    return element_type.startswith(("q", "iq"))
