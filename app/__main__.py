@@ -19,7 +19,9 @@ from app.errors import SlipstreamError, UsageError
 PROCESSES = {
     "worker": "app.engine.worker",
     "probe": "app.engine.devices",
+    "trial": "app.engine.dry_load",
     "template": "app.engine.template",
+    "bandwidth": "app.metrics.bandwidth",
 }
 """Roles of our own child processes; they set up their own streams and logging."""
 
