@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import psutil
 
-from app.engine.probe import Answer, Device, DeviceKind, Runtime
+from app.engine.probe import Answer, Device, DeviceKind, Question, Runtime
 from app.engine.worker import claim_pipes, prepare_process
 from app.errors import LoadError, SlipstreamError
 from app.protocol import ErrorInfo
@@ -188,15 +188,25 @@ def _odd_defaults() -> list[str]:
     return [f"default {name} {has} instead of {want}" for name, (has, want) in expected.items() if has != want]
 
 
+def _answer(question: Question) -> Answer:
+    try:
+        runtime = check_runtime()
+        if question.pair is None:
+            return Answer(runtime=runtime)
+        from app.engine.weighing import weigh  # needs the native library, which is only now known to be the right one
+
+        return Answer(weighed=weigh(question.pair))
+    except SlipstreamError as fault:
+        return Answer(error=ErrorInfo(fault.code, fault.message, fault.hint))
+
+
 def main() -> int:
-    """Run the probe process: write one answer to standard output and leave."""
+    """Run the probe process: read one question, write one answer to standard output and leave."""
     commands, answer_fd = claim_pipes()
+    line = b"" if commands.isatty() else commands.readline()
     commands.close()
     prepare_process()
-    try:
-        answer = Answer(runtime=check_runtime())
-    except SlipstreamError as fault:
-        answer = Answer(error=ErrorInfo(fault.code, fault.message, fault.hint))
+    answer = _answer(msgspec.json.decode(line, type=Question) if line else Question())
     with os.fdopen(answer_fd, "wb") as out:
         out.write(msgspec.json.encode(answer))
     return 0

@@ -1,6 +1,7 @@
-"""Asks a throw-away process which devices and which runtime are here.
+"""Asks a throw-away process which devices and which runtime are here, and how much memory a pair would take.
 
-Looking for devices can end the process that looks: a shipped graphics driver fails fast when OpenCL is merely listed.
+Looking for devices can end the process that looks: a shipped graphics driver fails fast when OpenCL is merely listed;
+so can a file that lies about itself.
 So the window and the command line ask through here, and never load the native library themselves.
 """
 
@@ -15,7 +16,7 @@ import msgspec
 from app.engine import leash
 from app.engine.death import describe_status, telling_line
 from app.errors import EngineDiedError, EngineError, from_code
-from app.protocol import ErrorInfo
+from app.protocol import ErrorInfo, Load
 
 TIMEOUT_S = 30.0
 """A first look at a GPU may compile its kernels; a look at the CPU takes a third of a second."""
@@ -48,15 +49,49 @@ class Runtime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     devices: tuple[Device, ...]
 
 
+class Sizes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much memory a model takes, as llama.cpp lays it out; all bytes.
+
+    ``kv_bytes`` is the memory of attention layers, ``state_bytes`` that of recurrent ones with all snapshots,
+    ``compute_bytes`` what an evaluation needs at most, rows of logits included.
+    """
+
+    weights_bytes: int
+    kv_bytes: int = 0
+    state_bytes: int = 0
+    compute_bytes: int = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """All of it."""
+        return self.weights_bytes + self.kv_bytes + self.state_bytes + self.compute_bytes
+
+
+class Weighed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a pair would take, by a dry load of both; ``why_no_draft`` says why the draft could not be laid out."""
+
+    n_ctx: int
+    target: Sizes
+    draft: Sizes | None = None
+    why_no_draft: str = ""
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the probe is asked: without a pair to weigh, which devices and which runtime there are."""
+
+    pair: Load | None = None
+
+
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the probe process writes: exactly one of the two."""
+    """What the probe process writes: exactly one of them."""
 
     runtime: Runtime | None = None
+    weighed: Weighed | None = None
     error: ErrorInfo | None = None
 
 
 def probe(command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S) -> Runtime:
-    """Start the probe process and wait for its answer; blocks, so not for the window's own thread.
+    """Ask which devices and which runtime are here; blocks, so not for the window's own thread.
 
     Args:
         command: the command line of the process that answers; ours by default.
@@ -67,13 +102,47 @@ def probe(command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S) ->
         EngineDiedError: the process ended without an answer.
         EngineError: it took too long, or could not be started.
     """
+    what = "Looking for devices"
+    answer = _ask(Question(), what, command, timeout_s)
+    if answer.runtime is None:
+        raise EngineDiedError(f"{what} gave no answer.", HINT)
+    return answer.runtime
+
+
+def weigh(pair: Load, command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S) -> Weighed:
+    """Ask how much memory a pair of files would take; blocks for about half a second.
+
+    Args:
+        pair: what would be loaded, and how.
+        command: the command line of the process that answers; ours by default.
+        timeout_s: how long it may take.
+
+    Raises:
+        ModelFileError: llama.cpp refuses the target.
+        LoadError: it could make no context of it, or the native library is not the right one.
+        EngineDiedError: the process ended without an answer: a file lies about itself.
+        EngineError: it took too long, or could not be started.
+    """
+    what = "Laying out the pair"
+    answer = _ask(Question(pair), what, command, timeout_s)
+    if answer.weighed is None:
+        raise EngineDiedError(f"{what} gave no answer.", HINT)
+    return answer.weighed
+
+
+def _ask(question: Question, what: str, command: Sequence[str] | None, timeout_s: float) -> Answer:
+    """Start the probe process and wait for its answer.
+
+    Raises:
+        SlipstreamError: the error that it answers with, or what became of it.
+    """
     try:
         child = leash.spawn(list(command or leash.command("probe")), stderr=subprocess.PIPE)
     except OSError as fault:
         raise EngineError(f"The device probe could not be started: {fault.strerror}.", HINT) from fault
     late = False
     try:
-        output, log = child.process.communicate(timeout=timeout_s)
+        output, log = child.process.communicate(msgspec.json.encode(question) + b"\n", timeout=timeout_s)
     except subprocess.TimeoutExpired:
         late = True
         child.kill()
@@ -81,15 +150,15 @@ def probe(command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S) ->
     finally:
         status = child.reap(1.0)
     if late:
-        raise EngineError(f"Looking for devices took longer than {timeout_s:g} seconds.", HINT)
+        raise EngineError(f"{what} took longer than {timeout_s:g} seconds.", HINT)
     try:
         answer = msgspec.json.decode(output, type=Answer)
     except msgspec.MsgspecError:
         answer = Answer()
     if answer.error is not None:
         raise from_code(answer.error.code, answer.error.message, answer.error.hint)
-    if answer.runtime is None:
-        message = f"Looking for devices ended the process that looked: {describe_status(status)}."
+    if answer == Answer():
+        message = f"{what} ended the process that did it: {describe_status(status)}."
         line = telling_line(log.decode(errors="replace").splitlines())
         raise EngineDiedError(f"{message} Its last words: {line}" if line else message, HINT)
-    return answer.runtime
+    return answer

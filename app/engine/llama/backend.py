@@ -22,6 +22,7 @@ _WARNING = 3  # ggml_log_level: none 0, debug 1, info 2, warn 3, error 4, contin
 
 _log_lines: collections.deque[str] = collections.deque(maxlen=200)
 _log_level = _WARNING
+_listeners: list[Callable[[str], None]] = []
 
 
 def _on_native_log(level: int, text: bytes, _data: object) -> None:
@@ -30,6 +31,8 @@ def _on_native_log(level: int, text: bytes, _data: object) -> None:
         _log_level = level
     line = text.decode("utf-8", "replace")
     _log_lines.append(line)
+    for listener in _listeners:
+        listener(line)
     if _log_level >= _WARNING:
         sys.stderr.write(line)
         sys.stderr.flush()
@@ -51,6 +54,16 @@ def init_backend() -> None:
 def forget_log() -> None:
     """Drop the native log lines kept so far, so that :func:`last_log` speaks of what comes."""
     _log_lines.clear()
+
+
+@contextmanager
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
+    """Let a function see every native log line within the block; most are informative and go nowhere else."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 def system_info() -> str:
