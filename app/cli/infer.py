@@ -13,7 +13,7 @@ import typer
 
 from app.cli import options
 from app.cli.hosting import Said, ask, host, load
-from app.cli.profile import profile_lines
+from app.cli.answer_lines import profile_lines
 from app.cli.terminal import first_interrupt, note, read_line, write_text
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import ChatRequest, Host, PairChoice

@@ -19,7 +19,7 @@ import typer
 from app.chat.conversation import Conversation, Message, title_from
 from app.cli.hosting import host, load
 from app.cli.measure import WARM_UP, Measured, Trial, identical_to_plain, interleave, is_off, measure, warm_up
-from app.cli.profile import accept_text
+from app.cli.answer_lines import accept_text
 from app.engine.client import UNWATCHED_S
 from app.errors import SlipstreamError
 from app.host import Host, PairChoice

@@ -10,7 +10,7 @@ from app.cli.bench_costs import positions_needed, rows_needed
 from app.cli.bench_report import way_text
 from app.cli.bench_rows import ALL, Summary, pass_costs
 from app.cli.measure import Measured, Trial, identical_to_plain, interleave
-from app.cli.profile import profile_lines
+from app.cli.answer_lines import profile_lines
 from app.costs import CostsAt, DraftCost, RowCost
 from app.metrics.prompts import load_prompts
 from app.protocol import Speculation, Step
