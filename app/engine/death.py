@@ -37,6 +37,9 @@ _TELLING = re.compile(
     r"\b\w*(Error|Exception)\b:|\berror\b|\bfailed\b|\bfatal\b",
     re.IGNORECASE,
 )
+_FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^:\"']*[/\\])?(?=[\w.-]+\.(?:c|cc|cpp|h|hpp|m|cu)\b)")
+"""Folders in front of a source file: those of the machine that built the library tell a person nothing."""
+
 _LONGEST_LINE = 300
 
 
@@ -54,11 +57,11 @@ def describe_status(status: int) -> str:
 
 
 def telling_line(lines: Sequence[str]) -> str:
-    """Return the last log line that speaks of a fault, else "".
+    """Return the last log line that speaks of a fault, else "", without the folders of source files.
 
     An assertion counts more than what is printed about it afterwards.
     """
-    found = [line.strip() for line in lines if _TELLING.search(line)]
+    found = [_FOLDERS.sub("", line.strip()) for line in lines if _TELLING.search(line)]
     asserted = [line for line in found if "GGML_A" in line]
     best = (asserted or found or [""])[-1]
     return best if len(best) <= _LONGEST_LINE else best[: _LONGEST_LINE - 1] + "…"

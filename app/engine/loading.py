@@ -21,6 +21,7 @@ from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads, has_embedded_heads, why_not_for
 from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
+from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
 from app.engine.warm_up import time_drafting, time_rows, warm_up
 from app.errors import ModelFileError, PairError, SlipstreamError, UsageError
@@ -328,6 +329,7 @@ def _load_model(
     command_id: int, path: str, stage: LoadStage, cancel: CancelFlag, *, with_mtp: bool = False
 ) -> Generator[LoadProgress, None, Model]:
     """Load weights in a thread, so that progress can be told meanwhile."""
+    check_numbers(read_header(Path(path)))
     progress = [0.0]
     with ThreadPoolExecutor(1, "load") as pool:
         loading = pool.submit(

@@ -23,11 +23,12 @@ from typing import Any, TypeVar
 from app.costs import CostsAt
 from app.engine.client import Engine, EngineClient
 from app.engine.death import HINT
-from app.errors import EngineDiedError, EngineError, LoadError, SlipstreamError
+from app.errors import EngineDiedError, EngineError, SlipstreamError
+from app.host.files import PairFiles
 from app.host.turn import Job, Turn, last_event, tell
 from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
 from app.metrics.recorder import SessionLog
-from app.models.library import Library
+from app.models.library import Library, LibraryEntry
 from app.protocol import (
     Chunk,
     CostsMeasured,
@@ -59,7 +60,7 @@ class Host:
         session: SessionLog | None = None,
     ) -> None:
         self._make_engine = make_engine
-        self._library = library or Library()
+        self._files = PairFiles(library or Library())
         self._session = session or SessionLog()
         self._state = HostState()
         self._subscribers: list[Callable[[HostState], None]] = []
@@ -145,6 +146,8 @@ class Host:
         try:
             await asyncio.gather(*tasks, return_exceptions=True)
         finally:
+            for job in self._jobs:  # a load that is still looking for its files starts no engine any more
+                job.is_cancelled = True
             await self._drop_engine()
 
     # --- answers ----------------------------------------------------------------------------------------
@@ -265,11 +268,10 @@ class Host:
             self._enter("died", fault.message)
 
     async def _load(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
-        target = self._library.resolve(pair.target)
-        draft = self._library.resolve(pair.draft) if pair.draft is not None else None
+        target, draft = await self._find_files(pair)
+        job.check_wanted()
         engine = await self._ensure_engine()
-        if job.is_cancelled:
-            raise LoadError("The load was cancelled.")
+        job.check_wanted()
         names = f"{target.name} with {draft.name}" if draft else target.name
         before = self._state.pair
         self._become(HostState("loading", None, pair, f"Loading {names}…"))
@@ -281,6 +283,8 @@ class Host:
             n_threads=pair.n_threads,
             memory=pair.memory,
             draft_memory=pair.draft_memory,
+            draft_n_ctx=pair.draft_n_ctx,
+            draft_n_threads=pair.draft_n_threads,
         )
         job.command_id = command.id
         try:
@@ -296,6 +300,19 @@ class Host:
             self._session.set_loaded(self._hello, loaded)
         self._become(HostState("idle", loaded, pair))
         return loaded
+
+    async def _find_files(self, pair: PairChoice) -> tuple[LibraryEntry, LibraryEntry | None]:
+        """Find and try the files of a pair; what is loaded stays so, whatever comes of it."""
+        before = self._state
+
+        def say(name: str) -> None:
+            self._become(replace(before, phase="loading", detail=f"Looking at {name} for the first time…"))
+
+        try:
+            return await self._files.find(pair, say)
+        finally:
+            if self._state.phase == "loading":
+                self._become(before)
 
     async def _go_back(self, pair: PairChoice) -> None:
         """Load again what was loaded before a load that failed."""
@@ -322,7 +339,7 @@ class Host:
         try:
             async with self._turns:
                 if turn.job.is_cancelled:
-                    self._cancel_unsent(turn)
+                    self._session.add(turn.cancel_unsent())
                 elif turn.wanted:
                     await self._come_back(turn.job)
                     await self._fetch_answer(turn)
@@ -338,14 +355,6 @@ class Host:
             turn.end(None)
         finally:
             self._end(turn.job)
-
-    def _cancel_unsent(self, turn: Turn) -> None:
-        """Record an answer that was cancelled before the engine heard of it, and tell its reader."""
-        done = Done(0, "cancelled", "", prefill_s=0.0, draft_prefill_s=0.0)
-        recorder = turn.recorder()
-        recorder.on_event(done)
-        turn.put(done)
-        self._session.add(recorder.finish())
 
     async def _fetch_answer(self, turn: Turn) -> None:
         """Pass the answer's events to its reader, and to the record whatever happens."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from app.engine.client import Engine
-from app.errors import EngineError, SlipstreamError
+from app.errors import EngineError, LoadError, SlipstreamError
 from app.host.values import AnswerEvent, ChatRequest
 from app.metrics.recorder import RunRecorder
-from app.protocol import Command, Generate, Last, LoadProgress, Sampling
+from app.metrics.values import Run
+from app.protocol import Command, Done, Generate, Last, LoadProgress, Sampling
 
 T = TypeVar("T")
 Ending = TypeVar("Ending", bound=Last)
@@ -32,6 +33,15 @@ class Job:
     command_id: int | None = None
     is_cancelled: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def check_wanted(self) -> None:
+        """Go on only if nobody has cancelled it.
+
+        Raises:
+            LoadError: somebody has.
+        """
+        if self.is_cancelled:
+            raise LoadError("The load was cancelled.")
 
 
 class Turn:
@@ -60,11 +70,20 @@ class Turn:
             max_tokens=request.max_tokens,
             stop=request.stop,
             reuse_memory=request.reuse_memory,
+            slide=request.slide,
         )
 
     def recorder(self) -> RunRecorder:
         """Return what counts the events of the answer."""
         return RunRecorder(label=self.request.label, speculation=self.request.speculation, sampling=self.sampling)
+
+    def cancel_unsent(self) -> Run:
+        """Tell the reader that it was cancelled before the engine heard of it; return the record of that."""
+        done = Done(0, "cancelled", "", prefill_s=0.0, draft_prefill_s=0.0)
+        recorder = self.recorder()
+        recorder.on_event(done)
+        self.put(done)
+        return recorder.finish()
 
     def put(self, event: AnswerEvent) -> None:
         """Hand an event to the reader, if there still is one."""

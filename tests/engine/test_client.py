@@ -487,6 +487,20 @@ def test_the_telling_line_is_the_assertion_not_what_follows():
     assert len(telling_line(["error: " + "x" * 5000])) == 300
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/tmp/pip-in/vendor/llama.cpp/src/llama-model.cpp:13: GGML_ASSERT(n > 0) failed", "llama-model.cpp:13:"),
+        ("/tmp/two words/ggml.c:2645: GGML_ASSERT(a->ne[d] == b->ne[d]) failed", "ggml.c:2645:"),
+        (r"C:\Users\me\vendor\llama.cpp\ggml\src\ops.cpp:4132: GGML_ASSERT(eps >= 0.0f) failed", "ops.cpp:4132:"),
+        ("error: cannot open /models/mine.gguf", "error: cannot open /models/mine.gguf"),
+        ("ERROR x: failed to open /a/b.c: no file, /d/e.cpp too", "ERROR x: failed to open b.c: no file, e.cpp too"),
+    ],
+)
+def test_the_telling_line_leaves_out_the_folders_of_whoever_built_the_library(line, told):
+    assert telling_line([line]).startswith(told)
+
+
 def test_the_message_has_both():
     error = died(-6, ["GGML_ASSERT(ok) failed"])
     assert "SIGABRT" in error.message

@@ -260,8 +260,8 @@ def test_cancel_during_the_start_of_the_engine_stops_the_load_behind_it():
 
     async def body():
         loading = asyncio.create_task(bench.host.load(STARTER))
-        await asyncio.sleep(0)
-        assert bench.host.state.phase == "starting"
+        while bench.host.state.phase != "starting":
+            await asyncio.sleep(0)
         await bench.host.cancel()
         with pytest.raises(LoadError, match="cancelled"):
             await loading
@@ -644,12 +644,27 @@ def test_closing_in_mid_load_ends_it():
 
     async def body():
         loading = asyncio.create_task(bench.host.load(STARTER))
-        await asyncio.sleep(0.05)
+        while bench.host.state.phase != "loading":
+            await asyncio.sleep(0)
         await bench.host.close()
         with pytest.raises(EngineDiedError):
             await loading
 
     run(bench, body)
+
+
+def test_closing_while_a_load_looks_for_its_files_starts_no_engine():
+    bench = Bench()
+
+    async def body():
+        loading = asyncio.create_task(bench.host.load(STARTER))
+        await asyncio.sleep(0)
+        await bench.host.close()
+        with pytest.raises(LoadError, match="cancelled"):
+            await loading
+
+    run(bench, body)
+    assert bench.used == []
 
 
 def test_a_closed_host_can_be_used_again():

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from app.errors import LoadError, ModelError
+from app.errors import LoadError, ModelError, ModelFileError
 from app.host import ChatRequest, Host, PairChoice
 from app.protocol import ChatMessage, Chunk, Done, Sampling, Speculation, Started
-from tests.fixtures import tiny
+from tests.fixtures import lying, tiny
 
 ASK = (ChatMessage("user", "What can you see?"),)
 GREEDY = Sampling(seed=1, temperature=0.0)
@@ -125,3 +125,49 @@ def test_a_template_that_does_not_work_is_a_notice_within_three_seconds(tmp_path
     assert took_s < 3
     assert [notice.code for notice in first.notices] == [code]
     assert isinstance(rest[-1], Done)
+
+
+def test_a_file_that_would_end_the_engine_is_blamed_by_name_and_nothing_ends(tmp_path, tiny_pair):
+    liar = lying.with_number(tmp_path / "liar.gguf", tiny_pair.target, "llama.block_count", 0)
+
+    async def body(host):
+        loaded = await host.load(PairChoice(str(tiny_pair.target)))
+        phases = []
+        host.subscribe(lambda state: phases.append((state.phase, state.detail)))
+        for choice in (PairChoice(str(liar)), PairChoice(str(tiny_pair.target), str(liar))):
+            with pytest.raises(ModelFileError, match=r"liar\.gguf.*n_layer_all > 0"):
+                await host.load(choice)
+        assert host.state.loaded is loaded
+        assert host.state.pair == PairChoice(str(tiny_pair.target))
+        assert phases == [("loading", "Looking at liar for the first time…"), ("idle", "")] * 2
+        return await ask(host)
+
+    assert tokens_of(run(body))
+
+
+def test_a_file_that_was_loaded_before_is_not_tried_again(tiny_pair):
+    async def body(host):
+        details = []
+        host.subscribe(lambda state: details.append(state.detail))
+        await host.load(PairChoice(str(tiny_pair.target)))
+        await host.load(PairChoice(str(tiny_pair.draft)))
+        await host.load(PairChoice(str(tiny_pair.target)))
+        return [detail for detail in details if "first time" in detail]
+
+    assert len(run(body)) == 2
+
+
+def test_a_load_that_is_cancelled_ends_the_trial(tiny_pair):
+    async def body(host):
+        await host.start()
+        loading = asyncio.create_task(host.load(PairChoice(str(tiny_pair.target))))
+        while "first time" not in host.state.detail:
+            await asyncio.sleep(0)
+        loading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await loading
+        assert host.state.phase == "idle"
+        await host.load(PairChoice(str(tiny_pair.target)))
+        return await ask(host)
+
+    assert tokens_of(run(body))
