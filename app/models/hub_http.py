@@ -1,0 +1,184 @@
+"""Ranges of bytes of a file on the hub, with the redirects followed by hand.
+
+The hub sends a request for a large file on to a storage of another name. The token goes to the hub's own address
+(scheme, host and port) and nowhere else, whatever a redirect says. The connection is that of the hub's client, with its
+proxies and offline switch.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import quote, urljoin, urlsplit
+
+from app import __version__
+from app.errors import HubError, NetworkError
+from app.models.hub_faults import SIGN_IN_PAGE, Asked, PassingError, changed, in_words, of_link, of_status
+from app.models.hub_token import Token
+from app.models.remote import RemoteFile
+
+CONNECT_S = 10.0
+MAX_REDIRECTS = 8
+
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})$")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where the hub is, who asks, and how long a silent connection is waited for."""
+
+    endpoint: str
+    token: Token | None
+    silence_s: float
+
+    def asked(self, file: RemoteFile) -> Asked:
+        """Return the facts for messages."""
+        return Asked(self.endpoint, self.token, file.repo, file.path)
+
+    def url(self, file: RemoteFile) -> str:
+        """Return the file's address at its commit."""
+        return f"{self.endpoint}/{file.repo}/resolve/{quote(file.commit, safe='')}/{quote(file.path)}"
+
+    def is_hub(self, url: str) -> bool:
+        """Tell whether an address is of the hub itself."""
+        return _origin(url) == _origin(self.endpoint)
+
+    def headers(self, url: str) -> dict[str, str]:
+        """Return what goes along with a request; the token only to the hub itself."""
+        headers = {"User-Agent": f"slipstream/{__version__}", "Accept-Encoding": "identity"}
+        if self.token is not None and self.is_hub(url):
+            headers["Authorization"] = f"Bearer {self.token.value}"
+        return headers
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An open answer: ``first`` is the offset of its first byte, which is 0 where the server knows no ranges.
+
+    ``cut`` ends the connection from any thread; who waits for ``blocks`` gets an error at once.
+    """
+
+    first: int
+    blocks: Iterator[bytes]
+    cut: Callable[[], None]
+
+
+class _Answer(Protocol):
+    """What we need of a response, of whichever HTTP library."""
+
+    @property
+    def status_code(self) -> int: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def extensions(self) -> Mapping[str, object]: ...
+    def iter_raw(self) -> Iterator[bytes]: ...
+
+
+@contextmanager
+def open_range(access: Access, file: RemoteFile, first: int, last: int | None = None) -> Iterator[Reply]:
+    """Ask for the bytes from ``first`` on, to ``last`` (inclusive) or the end.
+
+    Raises:
+        PassingError: a fault that is worth another try.
+        SlipstreamError: one that is not.
+    """
+    url = access.url(file)
+    with in_words(access.asked(file)):
+        for _ in range(MAX_REDIRECTS):
+            with _request(access, url, f"bytes={first}-{'' if last is None else last}") as answer:
+                target = _redirect(answer, url)
+                if target is None:
+                    _check_status(access, file, url, answer)
+                    yield Reply(_first_byte(file, first, answer), answer.iter_raw(), lambda: _cut(answer))
+                    return
+                _check_same(access, file, url, answer)
+            url = target
+        raise HubError("The hub sends us round in circles.", "Check HF_ENDPOINT, or try again later.")
+
+
+def quiet_client() -> None:
+    """Keep the addresses of requests, which hold signatures, out of the log."""
+    for name in ("httpx", "httpx2", "httpcore", "httpcore2", "huggingface_hub"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def _request(access: Access, url: str, byte_range: str) -> AbstractContextManager[_Answer]:
+    from huggingface_hub import get_session
+
+    return get_session().stream(
+        "GET",
+        url,
+        headers={**access.headers(url), "Range": byte_range},
+        follow_redirects=False,
+        timeout=(CONNECT_S, access.silence_s, access.silence_s, CONNECT_S),
+    )
+
+
+def _redirect(answer: _Answer, url: str) -> str | None:
+    location = answer.headers.get("location", "")
+    if answer.status_code not in (301, 302, 303, 307, 308) or not location:
+        return None
+    target = urljoin(url, location)
+    safe = ("https", "http") if urlsplit(url).scheme == "http" else ("https",)
+    if urlsplit(target).scheme not in safe:
+        raise NetworkError("The hub sends us to an unsafe address.", SIGN_IN_PAGE)
+    return target
+
+
+def _check_same(access: Access, file: RemoteFile, url: str, answer: _Answer) -> None:
+    """Compare the hash that the hub names beside its redirect with the one it named before."""
+    named = answer.headers.get("x-linked-etag", "").strip('"').removeprefix("sha256:")
+    is_sha256 = len(named) == 64 and file.digest.startswith("sha256:")
+    if access.is_hub(url) and is_sha256 and f"sha256:{named}" != file.digest:
+        raise changed(file.path)
+
+
+def _check_status(access: Access, file: RemoteFile, url: str, answer: _Answer) -> None:
+    status = answer.status_code
+    if status in (200, 206):
+        encoding = answer.headers.get("content-encoding", "identity")
+        if encoding not in ("", "identity"):
+            raise HubError(f"Something on the way packs the bytes of {file.path} ({encoding}).", SIGN_IN_PAGE)
+        return
+    if access.is_hub(url):
+        raise of_status(status, answer.headers, access.asked(file))
+    raise of_link(status, answer.headers, file.path)
+
+
+def _first_byte(file: RemoteFile, wanted: int, answer: _Answer) -> int:
+    """Return the offset that the answer begins at, once it is clear that it is of the file as we know it."""
+    if answer.status_code == 200:
+        length = answer.headers.get("content-length", "")
+        if length in ("", str(file.n_bytes)):
+            return 0
+        if "text/html" in answer.headers.get("content-type", ""):
+            raise NetworkError(f"A web page came in place of {file.path}.", SIGN_IN_PAGE)
+        raise changed(file.path)
+    found = _CONTENT_RANGE.match(answer.headers.get("content-range", ""))
+    if found is None or int(found[1]) != wanted:
+        raise PassingError(HubError("The server answered with other bytes than we asked for.", "Try again later."))
+    if int(found[3]) != file.n_bytes:
+        raise changed(file.path)
+    return wanted
+
+
+def _cut(answer: _Answer) -> None:
+    """Shut the socket down under whoever reads from it; closing it would not wake them."""
+    stream = answer.extensions.get("network_stream")
+    ask = getattr(stream, "get_extra_info", None)
+    sock = ask("socket") if ask is not None else None
+    if isinstance(sock, socket.socket):
+        with suppress(OSError):
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # not SSLSocket's own, which first forgets its state
+
+
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or _DEFAULT_PORTS.get(parts.scheme)

@@ -1,0 +1,85 @@
+"""A file on the hub as a source of bytes for the header reader: a few megabytes are fetched, not the file."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from app.models.hub_faults import PassingError
+from app.models.hub_http import Access, open_range
+from app.models.patience import Patience
+from app.models.remote import RemoteFile
+
+FIRST_FETCH_BYTES = 1 << 20
+LARGEST_FETCH_BYTES = 4 << 20
+MAX_KEPT_BYTES = 64 << 20
+
+
+class RemoteSource:
+    """Reads ranges; keeps what it has of the beginning, where the header is, and fetches ahead in growing steps."""
+
+    def __init__(self, access: Access, file: RemoteFile, patience: Patience) -> None:
+        self._access = access
+        self._file = file
+        self._patience = patience
+        self._beginning = bytearray()
+        self._lock = threading.Lock()
+        self._step = FIRST_FETCH_BYTES
+        self.n_fetched_bytes = 0
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        return self._file.name
+
+    @property
+    def n_bytes(self) -> int:
+        """Length of the whole file."""
+        return self._file.n_bytes
+
+    def read(self, offset: int, n_bytes: int) -> bytes:
+        """Return the bytes from ``offset`` on, fewer only at the end of the file.
+
+        Raises:
+            SlipstreamError: the hub does not give them.
+        """
+        end = min(offset + n_bytes, self.n_bytes)
+        if offset >= end:
+            return b""
+        with self._lock:
+            if offset > len(self._beginning) + LARGEST_FETCH_BYTES or end > MAX_KEPT_BYTES:
+                return self._fetch(offset, end)
+            if end > len(self._beginning):
+                known = len(self._beginning)
+                self._beginning += self._fetch(known, min(max(end, known + self._step), self.n_bytes))
+                self._step = min(2 * self._step, LARGEST_FETCH_BYTES)
+            return bytes(self._beginning[offset:end])
+
+    def _fetch(self, first: int, end: int) -> bytes:
+        got = bytearray()
+        n_failures = 0
+        while len(got) < end - first:
+            before = len(got)
+            asked_s = None
+            try:
+                self._append(got, first + before, end)
+            except PassingError as passing:
+                n_failures = 0 if len(got) > before else n_failures + 1
+                if n_failures >= self._patience.n_tries:
+                    raise passing.fault from None
+                asked_s = passing.asked_s
+            if len(got) < end - first:
+                time.sleep(self._patience.delay_s(n_failures, asked_s))
+        return bytes(got)
+
+    def _append(self, got: bytearray, first: int, end: int) -> None:
+        with open_range(self._access, self._file, first, end - 1) as reply:
+            skip = first - reply.first
+            for block in reply.blocks:
+                self.n_fetched_bytes += len(block)
+                kept = block[skip:] if skip else block
+                skip -= len(block) - len(kept)
+                got += kept[: end - first]
+                first += len(kept)
+                if first >= end:
+                    return
