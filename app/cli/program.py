@@ -16,6 +16,7 @@ from app.cli.command import command
 from app.cli.devices import DevicesOptions, devices
 from app.cli.infer import InferOptions, infer
 from app.cli.listing import ListOptions, list_models
+from app.cli.profile import ProfileOptions, profile
 from app.cli.selftest import SelftestOptions, selftest
 
 HELP = "Chat with GGUF models on this machine, sped up by speculation that is measured. Without a command: the window."
@@ -47,6 +48,7 @@ def _program() -> typer.Typer:
     program.callback()(_top)
     program.command("infer")(command(InferOptions, infer))
     program.command("bench")(command(BenchOptions, bench))
+    program.command("profile")(command(ProfileOptions, profile))
     program.command("selftest")(command(SelftestOptions, selftest))
     program.command("devices")(command(DevicesOptions, devices))
     program.command("list")(command(ListOptions, list_models))

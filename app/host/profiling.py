@@ -133,7 +133,7 @@ class Profiler:
 
     async def _find_candidates(self) -> None:
         bare = await self.host.load(replace(self.plan.pair, draft=None))
-        self._add_group(None, bare, bare.drafters)
+        self._add_group(None, bare.drafters)
         for name in self.plan.drafts:
             try:
                 loaded = await self.host.load(replace(self.plan.pair, draft=name))
@@ -145,9 +145,9 @@ class Profiler:
             if not kinds:
                 reason = loaded.not_engageable.get("draft-simple", "It drafts nothing that the target does not.")
                 self.unfit[name] = reason
-            self._add_group(name, loaded, kinds, await asyncio.to_thread(_memory_of, loaded, self.plan.pair))
+            self._add_group(name, kinds, await asyncio.to_thread(_memory_of, loaded, self.plan.pair))
 
-    def _add_group(self, draft: str | None, loaded: Loaded, kinds: Sequence[SpecType], n_bytes: int = 0) -> None:
+    def _add_group(self, draft: str | None, kinds: Sequence[SpecType], n_bytes: int = 0) -> None:
         lengths = {"ngram": self.plan.ngram_lengths}
         found = [
             Candidate(spec_type=kind, draft_tokens=length, draft=draft, memory_bytes=n_bytes)

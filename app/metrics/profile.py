@@ -20,7 +20,7 @@ import msgspec
 from app.metrics import stats
 from app.metrics.atomic import replacing
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, RunStop, VerdictWord, is_complete
-from app.metrics.verdict import judge
+from app.metrics.verdict import MIN_PAIRS, judge
 from app.protocol import ChatMessage, DraftTokens, SpecType, Speculation, Step
 
 SCHEMA = "slipstream.profile/1"
@@ -28,7 +28,7 @@ SCHEMA = "slipstream.profile/1"
 LOW_ACCEPTANCE = 0.55
 """Acceptance of a model drafter below which another draft gains more than another length."""
 
-NO_LENGTH_ENDS_IT: frozenset[RunStop] = frozenset({"eos", "stop"})
+_OWN_ENDS: frozenset[RunStop] = frozenset({"eos", "stop"})
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,13 +184,9 @@ def ranked(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 def surely_slower(rows: Sequence[Row]) -> tuple[Candidate, ...]:
     """Return the candidates whose interval ends below where the best one's begins, or below plain decoding."""
-    judged = [row for row in rows if row.speedup is not None and row.sentence and row.n_pairs >= MIN_TO_DROP]
+    judged = [row for row in rows if row.speedup is not None and row.n_pairs >= MIN_PAIRS]
     floor = max((row.speedup.low for row in judged if row.speedup), default=0.0)
     return tuple(row.candidate for row in judged if row.speedup and row.speedup.high < max(1.0, floor))
-
-
-MIN_TO_DROP = 6
-"""Fewer pairs have no interval that may be looked at again and again."""
 
 
 def recommended(rows: Sequence[Row]) -> Candidate | None:
@@ -198,7 +194,7 @@ def recommended(rows: Sequence[Row]) -> Candidate | None:
     best = next(iter(rows), None)
     if best is None or best.verdict != "pays":
         return None
-    return None if best.confirmed is not None and best.confirmed.high < 1 else best.candidate
+    return None if best.confirmed is not None and best.confirmed.median <= 1 else best.candidate
 
 
 def advice(rows: Sequence[Row], unfit: Mapping[str, str]) -> tuple[str, ...]:
@@ -242,6 +238,11 @@ def _unfit_words(unfit: Mapping[str, str]) -> list[str]:
 # --- files ----------------------------------------------------------------------------------------------
 
 
+def profile_json(profile: Profile) -> bytes:
+    """Return the result as JSON, every step of every answer in it."""
+    return msgspec.json.encode(profile, enc_hook=list)  # a run's columns, as the steps that they are
+
+
 def write_profile(profile: Profile, path: Path) -> None:
     """Write the result as JSON, or its table as CSV where the name ends so.
 
@@ -252,7 +253,7 @@ def write_profile(profile: Profile, path: Path) -> None:
         if path.suffix.lower() == ".csv":
             file.write(_table(profile.rows).encode())
         else:
-            file.write(msgspec.json.format(msgspec.json.encode(profile), indent=1))
+            file.write(msgspec.json.format(profile_json(profile), indent=1))
 
 
 def write_training(lines: Iterable[TrainingLine], path: Path) -> int:
@@ -269,7 +270,7 @@ def write_training(lines: Iterable[TrainingLine], path: Path) -> int:
 
 def training_line(messages: Sequence[ChatMessage], answer: str, stop_reason: RunStop) -> TrainingLine:
     """Put a prompt and the target's own answer to it together."""
-    ended = "stop" if stop_reason in NO_LENGTH_ENDS_IT else "length"
+    ended = "stop" if stop_reason in _OWN_ENDS else "length"
     return TrainingLine((*messages, ChatMessage("assistant", answer)), ended)
 
 
