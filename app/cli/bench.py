@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import msgspec
@@ -17,6 +17,7 @@ from app.cli.bench_costs import answer_positions, measure_costs, rows_needed
 from app.cli.bench_report import show, way_text
 from app.cli.bench_rows import Bench, Summary
 from app.cli.hosting import host, load
+from app.cli.load_options import LoadOptions
 from app.cli.measure import Measured, interleave, measure, warm_up
 from app.cli.terminal import note
 from app.costs import CostsAt
@@ -35,6 +36,7 @@ SpecTypes = Annotated[
         help="draft-simple (needs --draft-model), draft-mtp (heads in the model, or --draft-model) or ngram; several "
         "are tried in order; give the option again to compare several. "
         "Without it: draft-simple if there is a draft model, else ngram.",
+        rich_help_panel=options.DRAFTING,
     ),
 ]
 Lengths = Annotated[
@@ -42,7 +44,9 @@ Lengths = Annotated[
     typer.Option(
         "--draft-tokens",
         metavar="N,…,auto,rolling",
-        help="Draft lengths, 0 to 31, and rules that choose them. Plain decoding is always measured.",
+        help="Draft lengths, 0 to 31, and rules that choose them: auto (what pays), rolling (by what was kept). Plain "
+        "decoding is always measured.",
+        rich_help_panel=options.DRAFTING,
     ),
 ]
 Prompts = Annotated[
@@ -90,8 +94,7 @@ class BenchOptions:
     cost_curve: CostCurve = False
     rows: Rows = 16
     at: At = None
-    nctx: options.Context = 4096
-    threads: options.Threads = 0
+    how: LoadOptions = field(default_factory=LoadOptions)
     compute: options.Compute = "cpu"
     as_json: options.AsJson = False
 
@@ -115,13 +118,21 @@ class BenchOptions:
     def _draft_min(self, length: DraftTokens) -> int:
         return min(self.draft_min, length) if isinstance(length, int) else self.draft_min
 
+    def pair(self) -> PairChoice:
+        """What to load, and how.
+
+        Raises:
+            UsageError: the words do not go together.
+        """
+        return self.how.pair(self.target, self.draft_model)
+
     def positions(self) -> tuple[int, ...] | None:
         """Where to measure costs, as asked for.
 
         Raises:
             UsageError: a position does not fit into the context.
         """
-        return None if self.at is None else options.positions(self.at, self.nctx)
+        return None if self.at is None else options.positions(self.at, self.how.nctx or 1 << 30)
 
 
 def bench(chosen: BenchOptions) -> None:
@@ -129,6 +140,7 @@ def bench(chosen: BenchOptions) -> None:
     options.check_compute(chosen.compute)
     ways, prompts = chosen.ways(), load_prompts(chosen.prompts)
     chosen.positions()
+    chosen.pair()
     if not prompts and not chosen.cost_curve:
         raise UsageError(f"--prompts {NONE} leaves nothing to measure.", "Add --cost-curve, or name prompts.")
     asyncio.run(_bench(chosen, ways, prompts))
@@ -137,8 +149,7 @@ def bench(chosen: BenchOptions) -> None:
 async def _bench(chosen: BenchOptions, ways: Sequence[Speculation], prompts: Sequence[Prompt]) -> None:
     sampling = Sampling(seed=options.fresh_seed(chosen.seed), temperature=chosen.temperature)
     async with host(UNWATCHED_S) as owner:
-        pair = PairChoice(chosen.target, chosen.draft_model, n_ctx=chosen.nctx, n_threads=chosen.threads)
-        loaded = await load(owner, pair)
+        loaded = await load(owner, chosen.pair())
         costs = await _costs(chosen, ways, prompts, owner, loaded)
         measured = await _answers(chosen, ways, prompts, sampling, owner) if prompts else []
         summary = Summary(measured, ways, costs)

@@ -14,24 +14,45 @@ def command(options: type[Options], run: Callable[[Options], None]) -> Callable[
     """Make the function that typer reads: an argument a field, with the field's annotation and default.
 
     Args:
-        options: a dataclass; each field is annotated with a typer ``Argument`` or ``Option``.
+        options: a dataclass; each field is annotated with a typer ``Argument`` or ``Option``, or is a dataclass of
+            such fields itself, so that commands can share some.
         run: what the command does; its docstring is the help.
     """
-    hints = get_type_hints(options, include_extras=True)
+    arguments = _arguments(options)
 
     def from_command_line(**values: Any) -> None:  # noqa: ANN401 - typer has converted them by the fields' types
-        run(options(**values))
+        run(_make(options, values))
 
     parameters = [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=_default(field), annotation=hints[field.name]
-        )
-        for field in dataclasses.fields(options)  # type: ignore[arg-type]  # mypy has no bound for "a dataclass"
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in arguments.items()
     ]
     from_command_line.__doc__ = run.__doc__
-    from_command_line.__annotations__ = {**hints, "return": None}
+    from_command_line.__annotations__ = {name: annotation for name, (annotation, _) in arguments.items()}
+    from_command_line.__annotations__["return"] = None
     from_command_line.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by inspect
     return from_command_line
+
+
+def _arguments(options: type[Any]) -> dict[str, tuple[Any, object]]:
+    """Return annotation and default by name, those of the fields of a part in its place."""
+    hints = get_type_hints(options, include_extras=True)
+    found: dict[str, tuple[Any, object]] = {}
+    for field in dataclasses.fields(options):
+        if _is_part(hints[field.name]):
+            found |= _arguments(hints[field.name])
+        else:
+            found[field.name] = (hints[field.name], _default(field))
+    return found
+
+
+def _make(options: type[Options], values: dict[str, Any]) -> Options:
+    hints = get_type_hints(options)
+    return options(**{name: _make(kind, values) if _is_part(kind) else values[name] for name, kind in hints.items()})
+
+
+def _is_part(hint: object) -> bool:
+    return isinstance(hint, type) and dataclasses.is_dataclass(hint)
 
 
 def _default(field: dataclasses.Field[Any]) -> object:

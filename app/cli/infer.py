@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import msgspec
 import typer
 
 from app.cli import options
-from app.cli.hosting import Said, ask, host, load
 from app.cli.answer_lines import profile_lines
+from app.cli.hosting import Said, ask, host, load
+from app.cli.load_options import LoadOptions
 from app.cli.terminal import first_interrupt, note, read_line, write_text
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import ChatRequest, Host, PairChoice
+from app.metrics.export import answer_json
 from app.metrics.values import Answer
 from app.protocol import ChatMessage, Sampling, Speculation
 
@@ -24,6 +26,14 @@ Prompt = Annotated[
     str | None,
     typer.Option(
         "-p", "--prompt", metavar="TEXT", help="What to answer. Without it: standard input, or a conversation."
+    ),
+]
+Slide = Annotated[
+    bool,
+    typer.Option(
+        "--slide",
+        help="When the conversation is longer than the context, leave out its oldest turns and say so, instead of "
+        "stopping.",
     ),
 ]
 
@@ -44,15 +54,20 @@ class InferOptions:
     top_p: options.TopP = options.DEFAULTS.top_p
     min_p: options.MinP = options.DEFAULTS.min_p
     seed: options.Seed = None
+    grammar_file: options.GrammarFile = None
     max_tokens: options.MaxTokens = 1024
-    nctx: options.Context = 4096
-    threads: options.Threads = 0
+    slide: Slide = False
+    how: LoadOptions = field(default_factory=LoadOptions)
     compute: options.Compute = "cpu"
     as_json: options.AsJson = False
 
     def pair(self) -> PairChoice:
-        """What to load."""
-        return PairChoice(self.model, self.draft_model, n_ctx=self.nctx, n_threads=self.threads)
+        """What to load, and how.
+
+        Raises:
+            UsageError: the words do not go together.
+        """
+        return self.how.pair(self.model, self.draft_model)
 
     def speculation(self) -> Speculation:
         """How to draft.
@@ -65,13 +80,18 @@ class InferOptions:
         return options.speculation(types, options.draft_length(self.draft_tokens), self.draft_min, self.draft_p_min)
 
     def sampling(self) -> Sampling:
-        """How to draw; a fresh seed each time unless one is given."""
+        """How to draw; a fresh seed each time unless one is given.
+
+        Raises:
+            UsageError: the grammar is none.
+        """
         return Sampling(
             seed=options.fresh_seed(self.seed),
             temperature=self.temperature,
             top_k=self.top_k,
             top_p=self.top_p,
             min_p=self.min_p,
+            grammar=options.grammar(self.grammar_file),
         )
 
 
@@ -79,6 +99,8 @@ def infer(chosen: InferOptions) -> None:
     """Answer a prompt, or hold a conversation, and say what it cost."""
     options.check_compute(chosen.compute)
     speculation = chosen.speculation()
+    chosen.pair()
+    chosen.sampling()
     prompt = None if chosen.prompt is None else _text(chosen.prompt)
     if prompt is None and not sys.stdin.isatty():
         prompt = sys.stdin.read()
@@ -103,7 +125,7 @@ async def _answer_once(chosen: InferOptions, speculation: Speculation, prompt: s
         if chosen.as_json:
             figures = msgspec.structs.asdict(said.run)
             answer = Answer(**figures, text=said.text, token_ids=said.token_ids)
-            sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
+            sys.stdout.write(answer_json(answer).decode() + "\n")
             sys.stdout.flush()
         else:
             _show_profile(said)
@@ -153,6 +175,7 @@ def _request(
         speculation=speculation,
         sampling=chosen.sampling(),
         max_tokens=chosen.max_tokens,
+        slide=chosen.slide,
     )
 
 

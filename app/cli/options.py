@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from app.engine.gbnf import check
 from app.errors import UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Sampling, SpecType, Speculation
 from app.protocol import DraftTokens as Length
@@ -24,18 +26,30 @@ DEFAULTS = Sampling(seed=0)
 
 Target = Annotated[str, typer.Argument(metavar="MODEL", help="A library name, a GGUF file, or 'starter'.")]
 BenchTarget = Annotated[str, typer.Argument(metavar="TARGET", help="A library name, a GGUF file, or 'starter'.")]
+DRAFTING = "Drafting"
+SAMPLING = "Sampling"
+LOADING = "How the models are loaded"
+"""Headings in ``--help``."""
+
 DraftModel = Annotated[
     str | None,
-    typer.Option("--draft-model", metavar="M", help="A smaller model with the same vocabulary, to draft with."),
+    typer.Option(
+        "--draft-model",
+        metavar="M",
+        help="A smaller model with the same vocabulary, or a file of MTP heads, to draft with.",
+        rich_help_panel=DRAFTING,
+    ),
 ]
 SpecTypes = Annotated[
     str | None,
     typer.Option(
         "--spec-type",
         metavar="TYPE[,TYPE]",
-        help="none, draft-simple (needs --draft-model), draft-mtp (heads in the model, or --draft-model) or ngram; "
-        "several are tried in order. "
+        help="Who drafts: draft-simple (a draft model), draft-mtp (heads in the model, or in the file of "
+        "--draft-model), ngram (what the text has said before; needs no second model), none. Of several the first "
+        "that has something drafts, as in ngram,draft-simple. "
         "Without it: draft-simple if there is a draft model, else none.",
+        rich_help_panel=DRAFTING,
     ),
 ]
 DraftTokens = Annotated[
@@ -43,45 +57,115 @@ DraftTokens = Annotated[
     typer.Option(
         "--draft-tokens",
         metavar="auto|rolling|N",
-        help="Longest draft, 0 to 31 (0 is off); auto takes what pays, rolling follows acceptance alone.",
+        help="How many tokens are drafted at once, at most: N, 0 (off) to 31; auto: what pays by measured costs, "
+        "nothing where nothing pays; rolling: 3 to 8 by how many were kept lately, whatever they cost.",
+        rich_help_panel=DRAFTING,
     ),
 ]
 DraftMin = Annotated[
     int,
     typer.Option(
-        "--draft-min", metavar="N", min=0, max=MAX_DRAFT_TOKENS, help="Drafts shorter than this are not used."
+        "--draft-min",
+        metavar="N",
+        min=0,
+        max=MAX_DRAFT_TOKENS,
+        help="Drafts shorter than this are thrown away; 0 and 1 use all.",
+        rich_help_panel=DRAFTING,
     ),
 ]
 DraftPMin = Annotated[
     float,
     typer.Option(
-        "--draft-p-min", metavar="P", min=0.0, max=1.0, help="A draft ends where its token is less likely than this."
+        "--draft-p-min",
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        help="A draft ends before a token that the drafter itself gives less than this probability; 0 is off. "
+        "For draft-simple and draft-mtp.",
+        rich_help_panel=DRAFTING,
     ),
 ]
 Temperature = Annotated[
     float,
-    typer.Option("--temperature", metavar="T", min=0.0, max=100.0, help="0 takes the most likely token each time."),
+    typer.Option(
+        "--temperature",
+        metavar="T",
+        min=0.0,
+        max=100.0,
+        help="0 takes the most likely token each time.",
+        rich_help_panel=SAMPLING,
+    ),
 ]
-TopK = Annotated[int, typer.Option("--top-k", metavar="K", min=0, help="Only the K most likely tokens; 0 is off.")]
+TopK = Annotated[
+    int,
+    typer.Option(
+        "--top-k", metavar="K", min=0, help="Only the K most likely tokens; 0 is off.", rich_help_panel=SAMPLING
+    ),
+]
 TopP = Annotated[
     float,
     typer.Option(
-        "--top-p", metavar="P", min=0.0, max=1.0, help="Only the most likely tokens that make up P; 1 is off."
+        "--top-p",
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        help="Only the most likely tokens that make up P; 1 is off.",
+        rich_help_panel=SAMPLING,
     ),
 ]
 MinP = Annotated[
     float,
     typer.Option(
-        "--min-p", metavar="P", min=0.0, max=1.0, help="Only tokens at least P times as likely as the best; 0 is off."
+        "--min-p",
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        help="Only tokens at least P times as likely as the best; 0 is off.",
+        rich_help_panel=SAMPLING,
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", metavar="S", min=0, max=2**32 - 1, help="Repeats a sampled answer; without it, random."),
+    typer.Option(
+        "--seed",
+        metavar="S",
+        min=0,
+        max=2**32 - 1,
+        help="Repeats a sampled answer; without it, random.",
+        rich_help_panel=SAMPLING,
+    ),
+]
+GrammarFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--grammar-file",
+        metavar="FILE",
+        help="The answer keeps to this grammar (GBNF, as llama.cpp has it; it starts with the rule root).",
+        rich_help_panel=SAMPLING,
+    ),
+]
+Context = Annotated[
+    int,
+    typer.Option(
+        "--nctx",
+        metavar="N",
+        min=0,
+        help="Context length in tokens; 0 is as long as the model was trained for.",
+        rich_help_panel=LOADING,
+    ),
+]
+Threads = Annotated[
+    int,
+    typer.Option(
+        "--threads",
+        metavar="N",
+        min=0,
+        max=512,
+        help="Threads to compute with; 0 is one for each fast physical core.",
+        rich_help_panel=LOADING,
+    ),
 ]
 MaxTokens = Annotated[int, typer.Option("--max-tokens", metavar="N", min=1, help="Longest answer.")]
-Context = Annotated[int, typer.Option("--nctx", metavar="N", min=32, help="Context length in tokens.")]
-Threads = Annotated[int, typer.Option("--threads", metavar="N", min=0, help="Threads to compute with; 0 chooses.")]
 Compute = Annotated[str, typer.Option("--compute", metavar="DEVICE", help="Where to run: cpu.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else (see the schema).")]
 
@@ -187,6 +271,26 @@ def speculation(types: Sequence[SpecType], length: Length, draft_min: int = 0, p
     if isinstance(length, int) and draft_min > length:
         raise UsageError(f"--draft-min {draft_min} is more than --draft-tokens {length}.", "No draft could be used.")
     return Speculation(types=tuple(types), draft_tokens=length, draft_min=draft_min, p_min=p_min)
+
+
+def grammar(path: Path | None) -> str:
+    """Read a grammar; "" without one. What only llama.cpp finds in it is said when it answers.
+
+    Raises:
+        UsageError: there is no such text, or it is one that llama.cpp must not be given.
+    """
+    if path is None:
+        return ""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as fault:
+        raise UsageError(f"Cannot read {path}: {fault.strerror}.", "Name a text file with a GBNF grammar.") from fault
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"{path} is not text in UTF-8.", "Name a text file with a GBNF grammar.") from fault
+    if not text.strip():
+        raise UsageError(f"{path} is empty.", "A grammar has at least the rule root, as in: root ::= [0-9]+")
+    check(text)
+    return text
 
 
 def fresh_seed(seed: int | None) -> int:

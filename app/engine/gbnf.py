@@ -21,6 +21,9 @@ MAX_BYTES = 64 * 1024
 MAX_DEPTH = 100
 """Parentheses that may be open at once; llama.cpp reads them by recursion."""
 
+_MAX_SHOWN = 60
+"""Characters that are shown of the place where a grammar cannot be read."""
+
 _WORD = re.compile(
     r'(?P<comment>#[^\n]*)|(?P<text>"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|\.)|(?P<rule>[\w-]+)\s*::=|(?P<ref>[\w-]+)'
     r"|(?P<times>[*+?]|\{[^}]*\})|(?P<sign>[()|<])",
@@ -57,9 +60,40 @@ def check(text: str) -> None:
         TopologicalSorter(starts).prepare()
     except CycleError as fault:
         raise UsageError(
-            f"The grammar has left recursion: {' begins with '.join(reversed(fault.args[1]))}.",
+            f"The grammar has left recursion in line {_line_of_rule(text, fault.args[1][0])}: "
+            f"{' begins with '.join(reversed(fault.args[1]))}.",
             "Let the rule begin with something that is never empty.",
         ) from None
+
+
+def place_of(told: str, text: str) -> tuple[str, int]:
+    """Return what llama.cpp has against a grammar without the rest of the text behind it, and the line (0: unknown).
+
+    It ends its words with "at" and all that comes from there on.
+    """
+    for found in re.finditer(r" at ", told):
+        rest = told[found.end() :]
+        if text.endswith(rest):
+            seen = rest.strip().partition("\n")[0][:_MAX_SHOWN]
+            return f"{told[: found.start()]} at {seen or 'its end'}", _line(text, len(text) - len(rest) if seen else -1)
+    if name := re.search(r"identifier '([\w-]+)'", told):
+        used = re.search(rf"(?<![\w-]){re.escape(name[1])}(?![\w-])", _COMMENT.sub(_blank, text))
+        return told, _line(text, used.start()) if used else 0
+    return told, _line(text, -1) if told.startswith("unexpected end") else 0
+
+
+def _line(text: str, at: int) -> int:
+    """Return the number of the line, from 1, that holds a position; -1 is the last that is not blank."""
+    return text.count("\n", 0, at if at >= 0 else len(text.rstrip())) + 1
+
+
+def _line_of_rule(text: str, name: str) -> int:
+    found = re.search(rf"(?<![\w-]){re.escape(name)}\s*::=", _COMMENT.sub(_blank, text))
+    return _line(text, found.start()) if found else 1
+
+
+def _blank(comment: re.Match[str]) -> str:
+    return " " * len(comment[0])
 
 
 def _read(text: str) -> dict[str, _Choices]:
@@ -79,24 +113,30 @@ def _read(text: str) -> dict[str, _Choices]:
                 items.append(_Item(ref=word))
             case "times", _:
                 if items:
-                    items[-1].can_be_empty |= _may_be_none(word)
+                    items[-1].can_be_empty |= _may_be_none(word, _line(text, match.start()))
             case "sign", "(":
                 group = _Item(group=[[]])
                 items.append(group)
                 open_groups.append(group.group)
                 if len(open_groups) > MAX_DEPTH:
-                    raise UsageError(f"The grammar nests parentheses over {MAX_DEPTH} deep.", "Use more rules.")
+                    where = _line(text, match.start())
+                    raise UsageError(
+                        f"Line {where} of the grammar nests parentheses over {MAX_DEPTH} deep.", "Use more rules."
+                    )
             case "sign", ")" if len(open_groups) > 1:
                 open_groups.pop()
             case "sign", "|":
                 open_groups[-1].append([])
             case "sign", "<":
                 # llama.cpp allows a token that a match ends within, and then throws on accepting it.
-                raise UsageError("The grammar names tokens (<…>), which can end the engine.", "Spell them in quotes.")
+                raise UsageError(
+                    f"Line {_line(text, match.start())} of the grammar names tokens (<…>), which can end the engine.",
+                    "Spell them in quotes.",
+                )
     return rules
 
 
-def _may_be_none(times: str) -> bool:
+def _may_be_none(times: str, line: int) -> bool:
     """Tell whether a repetition may be none at all.
 
     Raises:
@@ -105,7 +145,8 @@ def _may_be_none(times: str) -> bool:
     counts = re.findall(r"\d+", _COMMENT.sub("", times))
     if len(counts) == 2 and int(counts[0]) > int(counts[1]):
         raise UsageError(
-            f"The grammar repeats something {{{counts[0]},{counts[1]}}} times.", "The smaller number comes first."
+            f"Line {line} of the grammar repeats something {{{counts[0]},{counts[1]}}} times.",
+            "The smaller number comes first.",
         )
     return times in "*?" or (bool(counts) and int(counts[0]) == 0)
 

@@ -13,7 +13,10 @@ AnswerEvent = Started | Prefill | Chunk | Done
 
 @dataclass(frozen=True, slots=True)
 class PairChoice:
-    """A target and perhaps a draft model, by name as the library resolves it or by path; 0 threads: choose for me."""
+    """A target and perhaps a draft model, by name as the library resolves it or by path, and how to load them.
+
+    0 threads: choose for me; ``n_ctx`` 0: as the model was trained; the draft's own numbers 0: those of the target.
+    """
 
     target: str
     draft: str | None = None
@@ -21,6 +24,8 @@ class PairChoice:
     n_threads: int = 0
     memory: MemoryTypes = field(default_factory=MemoryTypes)
     draft_memory: MemoryTypes = field(default_factory=MemoryTypes)
+    draft_n_ctx: int = 0
+    draft_n_threads: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class ChatRequest:
     """What to answer (messages, or a raw prompt) and how; ``sampling`` ``None``: the defaults with a fresh seed.
 
     ``reuse_memory`` off: evaluate the prompt from nothing, so that answers can be compared (see ``Generate``).
+    ``slide``: where the context is too short, leave out the oldest turns, with a notice.
     """
 
     messages: tuple[ChatMessage, ...] = ()
@@ -38,6 +44,7 @@ class ChatRequest:
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()
     reuse_memory: bool = True
+    slide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

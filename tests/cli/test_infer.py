@@ -106,6 +106,71 @@ def test_text_is_the_same_with_and_without_speculation(tiny_pair):
     assert answer("--draft-model", tiny_pair.draft) == plain
 
 
+LIST = r"""
+root ::= "[" item ("," item){2} "]"
+item ::= [0-9]{1,3}
+"""
+
+
+def test_an_answer_keeps_to_a_grammar_however_it_is_drafted(tmp_path):
+    path = tmp_path / "list.gbnf"
+    path.write_text(LIST)
+    ask = ("infer", "starter", "-p", "Three numbers, please.", "--json", "--seed", 3, "--grammar-file", path)
+    documents = [json.loads(run(*ask, *how).stdout) for how in ((), ("--spec-type", "ngram", "--draft-tokens", "8"))]
+    assert len(json.loads(documents[0]["text"])) == 3
+    assert documents[0]["stop_reason"] == "eos"
+    assert documents[1]["token_ids"] == documents[0]["token_ids"]
+
+
+def test_a_bad_grammar_is_named_with_its_line(tmp_path, tiny_pair):
+    path = tmp_path / "bad.gbnf"
+    path.write_text('root ::= item\n\nitem = "x"\n')
+    done = run("infer", tiny_pair.target, "-p", "abc", "--grammar-file", path)
+    assert done.returncode == 2
+    assert 'line 3: expecting ::= at = "x"' in done.stderr
+    assert "hint: " in done.stderr
+    assert done.stdout.strip() == ""
+
+
+def test_models_are_loaded_as_the_options_say(tiny_pair):
+    how = ("--threads", 2, "--draft-threads", 1, "--nctx", 256, "--draft-nctx", 128, "--flash-attn", "on")
+    types = ("--cache-type-k", "f32", "--cache-type-v", "f16", "--draft-cache-type-k", "bf16")
+    done = run(
+        *("infer", tiny_pair.target, "--draft-model", tiny_pair.draft, "-p", "abc", "--json", "--max-tokens", 20),
+        *(*how, *types),
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["engaged"]
+    assert (document["conditions"]["n_threads"], document["conditions"]["n_ctx"]) == (2, 256)
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("slide", [(), ("--slide",)])
+def test_a_conversation_longer_than_the_context_stops_or_slides(tiny_pair, slide):
+    import pty  # not on Windows
+
+    ours, theirs = pty.openpty()
+    how = ("--nctx", 256, "--max-tokens", 4, "--seed", 1, *slide)
+    try:
+        with started("infer", tiny_pair.target, *how, stdin=theirs) as process:
+            for _ in range(4):
+                os.write(ours, b"what about this " * 5 + b"\n")
+            os.write(ours, b"/exit\n")
+            output, errors = process.communicate(timeout=60)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    assert process.returncode == 0, errors
+    if slide:
+        assert b"messages were left out" in errors
+        assert output.count(b"tokens: 4\n") == 4
+    else:
+        assert b"the context holds 256" in errors
+        assert output.count(b"tokens: 4\n") < 4
+
+
 def test_prompt_may_come_on_standard_input(tiny_pair):
     done = run("infer", tiny_pair.target, "--max-tokens", 4, text_in="Grüße\n")
 

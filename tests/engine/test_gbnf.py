@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.engine.gbnf import check
+from app.engine.gbnf import check, place_of
 from app.errors import UsageError
 
 FINE = (
@@ -55,3 +55,35 @@ def test_what_would_end_the_engine_is_refused_in_words(text, words):
         check(text)
     assert words in caught.value.message
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('root ::= "a"\n# root ::= b\n\nb ::= "b"{5,2}\n', 4),
+        ('root ::= "a"\nb ::= <think>', 2),
+        ('root ::= a\n\n# a ::= a\na ::= a "x"', 4),
+        ('root ::= "a"\nb ::= ' + "(" * 101 + '"a"' + ")" * 101, 2),
+    ],
+)
+def test_the_line_is_said(text, line):
+    with pytest.raises(UsageError, match=rf"[Ll]ine {line}\b"):
+        check(text)
+
+
+@pytest.mark.parametrize(
+    ("told", "text", "place"),
+    [
+        ("expecting ::= at = x\n\ny", 'a ::= "a"\nroot = x\n\ny', ("expecting ::= at = x", 2)),
+        ("expecting ')' at ", 'root ::= "a"\nb ::= (\n\n', ("expecting ')' at its end", 2)),
+        ("unexpected end of input", 'a ::= "a"\nroot ::= "x\n', ("unexpected end of input", 2)),
+        (
+            "Undefined rule identifier 'item'",
+            "# item\nroot ::= items\nitems ::= item",
+            ("Undefined rule identifier 'item'", 3),
+        ),
+        ("something else", "root ::= x", ("something else", 0)),
+    ],
+)
+def test_the_place_is_read_from_what_llama_cpp_says(told, text, place):
+    assert place_of(told, text) == place

@@ -108,6 +108,21 @@ def test_what_is_no_grammar_is_refused_in_words(model, text, words):
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('root ::= a\n\n# a comment\na = "x"\nb ::= "y"\n', 'in line 4: expecting ::= at = "x"'),
+        ('root ::= a\na ::= "x" (\n', "in line 2: expecting ')' at its end"),
+        ('root ::= a\na ::= "x" | lost\n', "in line 2: Undefined rule identifier 'lost'"),
+        ('root ::= a\na ::= "\\q"\n\nb ::= "é"', "in line 2: unknown escape at"),
+    ],
+)
+def test_the_line_that_cannot_be_read_is_named(model, text, words):
+    with pytest.raises(UsageError) as caught:
+        _grammar(model, text)
+    assert words in caught.value.message
+
+
 # --- choosing ---------------------------------------------------------------------------------------
 
 

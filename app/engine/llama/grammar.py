@@ -17,7 +17,7 @@ import llama_cpp.llama_cpp as lc
 import numpy as np
 from numpy.typing import NDArray
 
-from app.engine.gbnf import check
+from app.engine.gbnf import check, place_of
 from app.engine.llama.backend import forget_log, last_log
 from app.engine.llama.chain import CANDIDATE, candidate_array
 from app.engine.llama.model import Model
@@ -40,7 +40,7 @@ class Grammar:
         """Read a grammar; its start is the rule ``root``.
 
         Raises:
-            UsageError: it is not a grammar; the message is llama.cpp's own word.
+            UsageError: it is not a grammar; the message is llama.cpp's own word, with the line if it is known.
         """
         check(text)
         forget_log()
@@ -49,7 +49,9 @@ class Grammar:
                 model.vocabulary, text.encode("utf-8", "replace"), b"root"
             )
         if not self._sampler:
-            raise UsageError(f"The grammar cannot be read: {_words(written())}", _HINT)
+            words, line = _words(written(), text)
+            where = f" in line {line}" if line else ""
+            raise UsageError(f"The grammar cannot be read{where}: {words}", _HINT)
         self._never = model.tokens_with_zero
 
     def allowed(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -84,13 +86,18 @@ class Grammar:
             self._sampler = None
 
 
-def _words(written: str) -> str:
-    """Return what llama.cpp has against a grammar: it prints to stderr what it could not read, and logs the rest."""
+def _words(written: str, text: str) -> tuple[str, int]:
+    """Return what llama.cpp has against a grammar, and in which line (0: it does not say).
+
+    It prints to stderr what it could not read and behind that the whole grammar, and logs the rest.
+    """
     _, found, told = written.partition(_PARSE_ERROR)
-    words = " ".join(told.split("\n\n")[0].split()) if found else last_log("no reason given")
-    if words.endswith(" at"):
-        words += " its end"
-    return words if len(words) <= _MAX_WORDS else f"{words[:_MAX_WORDS]} …"
+    if not found:
+        return last_log("no reason given"), 0
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    words, line = place_of(told.rpartition(f"\n\n{text}")[0] or told, text)
+    words = " ".join(words.split())
+    return words if len(words) <= _MAX_WORDS else f"{words[:_MAX_WORDS]} …", line
 
 
 @contextmanager
