@@ -49,53 +49,6 @@ class FileSource:
         return self.file.read(n_bytes)
 
 
-class Buffered:
-    """A source read in blocks that are kept, so that no byte is fetched twice; for sources where a read is dear."""
-
-    def __init__(self, source: ByteSource, *, n_block_bytes: int = 1 << 20, max_kept_bytes: int = 32 << 20) -> None:
-        """Wrap a source.
-
-        Args:
-            source: where the bytes come from.
-            n_block_bytes: what is fetched at once, beginning at multiples of it.
-            max_kept_bytes: how much is kept; the oldest blocks go first.
-        """
-        self._source = source
-        self._n_block_bytes = n_block_bytes
-        self._n_blocks_max = max(2, max_kept_bytes // n_block_bytes)
-        self._blocks: dict[int, bytes] = {}
-
-    @property
-    def name(self) -> str:
-        """What to call it in a message."""
-        return self._source.name
-
-    @property
-    def n_bytes(self) -> int:
-        """Length of the whole file."""
-        return self._source.n_bytes
-
-    def read(self, offset: int, n_bytes: int) -> bytes:
-        """Return the bytes from ``offset`` on, fewer only at the end of the file."""
-        end = min(offset + n_bytes, self.n_bytes)
-        if end <= offset:
-            return b""
-        size = self._n_block_bytes
-        parts = [self._block(index) for index in range(offset // size, -(-end // size))]
-        first = offset - offset // size * size
-        return b"".join(parts)[first : first + end - offset]
-
-    def _block(self, index: int) -> bytes:
-        block = self._blocks.get(index)
-        if block is None:
-            while len(self._blocks) >= self._n_blocks_max:
-                del self._blocks[next(iter(self._blocks))]
-            start = index * self._n_block_bytes
-            n_bytes = min(self._n_block_bytes, self.n_bytes - start)
-            block = self._blocks[index] = self._source.read(start, n_bytes)
-        return block
-
-
 class Cursor:
     """A place in the source and a window of bytes around it."""
 

@@ -19,6 +19,7 @@ from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads, has_embedded_heads, why_not_for
+from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
 from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
 from app.engine.sound_numbers import check_numbers
@@ -28,15 +29,8 @@ from app.errors import ModelFileError, PairError, SlipstreamError, UsageError
 from app.memory_types import is_quantised
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
 
-N_CTX_MIN = 64
-"""A context shorter than this holds no conversation, and hardly the longest draft."""
-
 MAX_THREADS = 512
 """ggml's own limit (``GGML_MAX_N_THREADS``)."""
-
-MAX_SNAPSHOTS = 8
-"""States that a recurrent memory keeps for rewinding: its size times one more than this. Longer drafts seldom
-pay, and a state of a 9B hybrid takes some 50 MB."""
 
 PROGRESS_INTERVAL_S = 0.05
 """How often a load is asked how far it has come."""
@@ -148,18 +142,17 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     n_threads = command.n_threads or default_threads()
     with_mtp = has_embedded_heads(read_header(Path(command.target)))
     model = yield from _load_model(command.id, command.target, "target", cancel, with_mtp=with_mtp)
-    wanted = command.n_ctx or model.n_ctx_train
-    n_ctx = max(N_CTX_MIN, min(wanted, model.n_ctx_train or wanted))
+    n_ctx = target_n_ctx(command, model.n_ctx_train)
     shape = Shape(
         n_ctx=n_ctx,
         n_threads=n_threads,
         n_rows_max=command.draft_max + 1,
-        n_snapshots=min(command.draft_max, MAX_SNAPSHOTS) if model.has_memory_of_states else 0,
+        n_snapshots=n_snapshots(command, has_state=model.has_memory_of_states),
         memory=command.memory,
     )
     target = _with_context(model, command.target, shape)
     pair = LoadedPair(target, n_threads)
-    if wanted > n_ctx:
+    if command.n_ctx > n_ctx:
         pair.notices.append(
             NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")
         )
@@ -296,9 +289,8 @@ def _load_fitting_draft(
     except BaseException:
         model.close()
         raise
-    n_wanted = min(pair.target.context.n_ctx, max(N_CTX_MIN, command.draft_n_ctx or pair.target.context.n_ctx))
     shape = Shape(
-        n_ctx=min(n_wanted, model.n_ctx_train or n_wanted),
+        n_ctx=draft_n_ctx(command, pair.target.context.n_ctx, model.n_ctx_train),
         n_threads=command.draft_n_threads or pair.n_threads,
         n_rows_max=1,
         memory=command.draft_memory,
