@@ -19,6 +19,7 @@ from typing import Literal
 import msgspec
 
 from app.costs import CostsAt
+from app.token_details import TokenDetail
 
 Role = Literal["system", "user", "assistant"]
 SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
@@ -202,7 +203,8 @@ class Generate(_Command, frozen=True, tag="generate"):
 
     With ``reuse_memory`` off the prompt is evaluated from an empty memory. Kernels round by how many tokens they
     evaluate at once, so only then are two answers to a prompt computed alike whatever was asked before.
-    With ``slide`` a conversation that is longer than the context loses its oldest turns, with a notice.
+    With ``slide`` a conversation that is longer than the context loses its oldest turns, with a notice; with
+    ``token_details`` each chunk tells of its tokens, which costs a pass over the vocabulary a token.
     """
 
     sampling: Sampling
@@ -213,6 +215,7 @@ class Generate(_Command, frozen=True, tag="generate"):
     stop: tuple[str, ...] = ()
     reuse_memory: bool = True
     slide: bool = False
+    token_details: bool = False
 
 
 class Cancel(_Command, frozen=True, tag="cancel"):
@@ -311,7 +314,7 @@ class Prefill(_Event, frozen=True, tag="prefill"):
     total: int
 
 
-class Chunk(_Event, frozen=True, tag="chunk"):
+class Chunk(_Event, frozen=True, tag="chunk", omit_defaults=True):
     """One step of an answer: its text (may be empty while a character or stop string is undecided)."""
 
     id: int
@@ -320,6 +323,7 @@ class Chunk(_Event, frozen=True, tag="chunk"):
     drafted: tuple[bool, ...]
     step: Step
     plan: Plan | None = None
+    details: tuple[TokenDetail, ...] = ()
 
 
 class Done(_Event, frozen=True, tag="done"):

@@ -27,6 +27,7 @@ from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, Outcome, speculate
 from app.engine.template import Renderer
 from app.engine.text import TextStream
+from app.engine.token_details import NotingChooser
 from app.errors import DecodeError, EngineError, ModelFileError
 from app.protocol import (
     ChatMessage,
@@ -205,10 +206,12 @@ class _Answer:
     draft_prefill_s: float = 0.0
     stop_reason: StopReason = "length"
     stream: TextStream = field(init=False)
+    noting: NotingChooser | None = field(init=False)
     text: str = ""
 
     def __post_init__(self) -> None:
         self.stream = TextStream(self.command.stop)
+        self.noting = NotingChooser(self.sampler) if self.command.token_details else None
 
     def run(
         self, engaged: Engaged, notices: tuple[NoticeInfo, ...], cancel: CancelFlag
@@ -279,7 +282,7 @@ class _Answer:
         generation = Generation(
             target=self.pair.target.context,
             tokens=self.tokens,
-            chooser=self.sampler,
+            chooser=self.noting or self.sampler,
             is_last=self._take,
             max_tokens=self.command.max_tokens,
             drafters=drafters,
@@ -305,15 +308,21 @@ class _Answer:
         model = self.pair.target.model
         if model.is_end(token):
             self.stop_reason = "eos"
+            if self.noting is not None:
+                self.noting.note_text(0)
             return True
-        self.text += self.stream.push(model.piece(token))
+        text = self.stream.push(model.piece(token))
+        self.text += text
+        if self.noting is not None:
+            self.noting.note_text(len(text))
         if self.stream.stopped:
             self.stop_reason = "stop"
         return self.stream.stopped
 
     def _chunk(self, outcome: Outcome) -> Chunk:
         text, self.text = self.text, ""
-        return Chunk(self.command.id, text, outcome.token_ids, outcome.drafted, outcome.step, outcome.plan)
+        told = () if self.noting is None else self.noting.take()
+        return Chunk(self.command.id, text, outcome.token_ids, outcome.drafted, outcome.step, outcome.plan, told)
 
     def settle(self, engaged: Engaged) -> None:
         """Note what the memories hold now, whatever happened."""

@@ -70,6 +70,7 @@ class Turn:
             max_tokens=request.max_tokens,
             stop=request.stop,
             reuse_memory=request.reuse_memory,
+            token_details=request.token_details,
             slide=request.slide,
         )
 

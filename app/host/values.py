@@ -44,6 +44,7 @@ class ChatRequest:
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()
     reuse_memory: bool = True
+    token_details: bool = False
     slide: bool = False
 
 

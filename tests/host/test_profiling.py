@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from contextlib import aclosing
+from itertools import pairwise
 
 import pytest
 
 from app.host import PairChoice
-from app.host.profiling import Profiler, ProfilePlan, drafts_to_try
+from app.host.profiling import ProfilePlan, Profiler, drafts_to_try
 from app.metrics.prompts import Prompt
 from app.models.library import LibraryEntry
 from app.protocol import ChatMessage, Generate, Load, Sampling, Speculation
@@ -65,7 +66,7 @@ def test_every_round_has_each_way_and_the_plain_answer_beside_it():
     assert len({trial.plain.id for trial in result.trials}) == 2 * 2 * 2 + 6
     assert [command.reuse_memory for command in asked(bench)] == [False] * len(asked(bench))
     assert seen[-1].fraction == 1.0
-    assert all(a.fraction <= b.fraction for a, b in zip(seen, seen[1:], strict=False))
+    assert all(a.fraction <= b.fraction for a, b in pairwise(seen))
 
 
 def test_the_draft_model_is_loaded_once_a_round_and_the_pair_of_before_at_the_end():

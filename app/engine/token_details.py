@@ -1,0 +1,40 @@
+"""Notes what the target thought of each token that it chose; used only for answers whose tokens are to be looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.engine.drafters import Chooser
+from app.engine.llama import Row
+from app.token_details import TokenDetail
+
+
+class NotingChooser:
+    """A chooser that chooses as another does, and notes how likely the choice was."""
+
+    def __init__(self, inner: Chooser) -> None:
+        self._inner = inner
+        self._probabilities: list[float] = []
+        self._n_chars: list[int] = []
+
+    def choose(self, row: Row, position: int) -> int:
+        """Return the other's choice; its probability is that of the whole row, before any sampling setting."""
+        token = self._inner.choose(row, position)
+        shifted = row.astype(np.float64) - float(row.max())
+        self._probabilities.append(float(np.exp(shifted[token]) / np.exp(shifted).sum()))
+        return token
+
+    def accept(self, token: int) -> None:
+        """Count a token that was taken."""
+        self._inner.accept(token)
+
+    def note_text(self, n_chars: int) -> None:
+        """Note how many characters the token that was taken last has made certain."""
+        self._n_chars.append(n_chars)
+
+    def take(self) -> tuple[TokenDetail, ...]:
+        """Return what was noted since the last time, and forget it."""
+        told = tuple(map(TokenDetail, self._n_chars, self._probabilities))
+        self._n_chars.clear()
+        self._probabilities.clear()
+        return told
