@@ -17,18 +17,19 @@ import msgspec
 import typer
 
 from app.chat.conversation import Conversation, Message, title_from
+from app.cli.answer_lines import accept_text
 from app.cli.hosting import host, load
 from app.cli.measure import WARM_UP, Measured, Trial, identical_to_plain, interleave, is_off, measure, warm_up
-from app.cli.answer_lines import accept_text
 from app.engine.client import UNWATCHED_S
 from app.errors import SlipstreamError
 from app.host import Host, PairChoice
 from app.host.answer_stats import stats_of
 from app.metrics.atomic import replacing
 from app.metrics.baseline import record
-from app.metrics.export import Metrics, export_session, read_json
+from app.metrics.export import Metrics, read_json
 from app.metrics.prompts import Prompt, load_prompts
 from app.metrics.recorder import SessionLog, spec_name
+from app.metrics.session_export import prepared, write_session
 from app.metrics.verdict import MIN_PAIRS
 from app.protocol import Engagement, Sampling, Speculation
 
@@ -64,10 +65,11 @@ def selftest(chosen: SelftestOptions) -> None:
     for comparison in metrics.comparisons:
         _say(f"{comparison.spec_type} at temperature {comparison.temperature:g}: {comparison.sentence}")
     _say(f"Writing to {chosen.out}")
-    export_session(metrics, chosen.out)
+    metrics = prepared(metrics)
+    write_session(metrics, chosen.out)
     _draw(session, metrics, measured, chosen.out)
     _check_files(metrics, chosen.out)
-    _say("All is well: metrics.json, metrics.csv, steps.csv, report.md, chart.png, window.png.")
+    _say("All is well: metrics.json, metrics.csv, steps.csv, report.md, report.html, chart.png, window.png.")
 
 
 def _check_folder(out: Path) -> None:

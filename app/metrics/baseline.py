@@ -16,10 +16,10 @@ from typing import Literal
 
 import msgspec
 
-from app import __version__
 from app.errors import ExportError, UsageError
 from app.metrics.atomic import replacing
 from app.metrics.stats import median_interval
+from app.metrics.surroundings import Reading
 from app.metrics.values import Conditions, Interval, Run, RunConditions, is_plain
 from app.metrics.verdict import Sample, usable
 from app.paths import data_dir
@@ -44,7 +44,8 @@ class Baseline(Conditions, frozen=True, kw_only=True):
     """A decode speed with its interval, the answers it comes from, and its conditions (the inherited fields).
 
     ``kind`` is ``recorded`` on a named prompt set, or ``live`` from the answers of a session that were given with
-    speculation off and no draft model loaded.
+    speculation off and no draft model loaded. ``notes`` say what else went on meanwhile, ``power_mode`` and
+    ``on_battery`` how the machine was powered, where the system tells.
     """
 
     id: str
@@ -52,10 +53,12 @@ class Baseline(Conditions, frozen=True, kw_only=True):
     kind: Literal["recorded", "live"]
     prompt_set: str
     recorded_at: str
-    app_version: str
     decode_tps: Interval
     n_runs: int
     samples: tuple[BaselineSample, ...]
+    notes: tuple[str, ...] = ()
+    power_mode: str = ""
+    on_battery: bool | None = None
 
     def as_samples(self) -> tuple[Sample, ...]:
         """Its answers as halves of pairs."""
@@ -92,6 +95,8 @@ def differences(recorded: Conditions, now: Conditions, *, bucket: bool = True) -
         reasons.append(f"it ran with {recorded.n_threads} threads, not with {now.n_threads}")
     if recorded.llama_cpp_commit != now.llama_cpp_commit:
         reasons.append(f"it ran on llama.cpp {recorded.llama_cpp_commit}, not on {now.llama_cpp_commit}")
+    if recorded.app_version != now.app_version:
+        reasons.append(f"it ran with {_version(recorded.app_version)}, not with {_version(now.app_version)}")
     if recorded.sampled != now.sampled:
         reasons.append("one is sampled, the other greedy (temperature 0)")
     if bucket and recorded.context_bucket != now.context_bucket:
@@ -101,10 +106,31 @@ def differences(recorded: Conditions, now: Conditions, *, bucket: bool = True) -
     return reasons
 
 
+def staleness(baseline: Baseline, now: Conditions, reading: Reading | None = None) -> list[str]:
+    """Say what has changed since a baseline was recorded, at whatever context length and temperature; empty if nothing.
+
+    ``reading`` is how the machine is powered now.
+    """
+    alike = msgspec.structs.replace(now, sampled=baseline.sampled, context_bucket=baseline.context_bucket)
+    reasons = differences(baseline, alike)
+    if reading is None:
+        return reasons
+    if None not in (baseline.on_battery, reading.on_battery) and baseline.on_battery != reading.on_battery:
+        supplies = ("mains power", "battery")
+        reasons.append(f"it ran on {supplies[bool(baseline.on_battery)]}, not on {supplies[bool(reading.on_battery)]}")
+    if baseline.power_mode and reading.power_mode and baseline.power_mode != reading.power_mode:
+        reasons.append(f"the power mode was {baseline.power_mode}, not {reading.power_mode}")
+    return reasons
+
+
+def _version(version: str) -> str:
+    return f"Slipstream {version}" if version else "an older Slipstream"
+
+
 def record(runs: Iterable[Run], *, prompt_set: str, name: str = "") -> tuple[Baseline, ...]:
     """Make the baselines of runs on a named prompt set: one for each context bucket with enough runs, largest first.
 
-    Runs that did not complete, or are too short to say anything, are left out.
+    Runs that did not complete, are marked, or are too short to say anything, are left out.
 
     Raises:
         UsageError: a run had a drafter loaded or fed, conditions differ, or no bucket has :data:`MIN_RUNS` runs.
@@ -161,7 +187,6 @@ def _summarise(group: Sequence[Run], kind: Literal["recorded", "live"], prompt_s
         kind=kind,
         prompt_set=prompt_set,
         recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds") if recorded else group[-1].requested_at,
-        app_version=__version__,
         decode_tps=band,
         n_runs=len(samples),
         samples=samples,

@@ -7,6 +7,7 @@ seconds of the engine's monotonic clock, counted from the moment the engine rece
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -34,6 +35,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     ``target_fingerprint`` names the file's content (:func:`app.metrics.baseline.fingerprint`), so a copy or a
     renamed file is the same target. ``context_bucket`` is the upper bound, in tokens, of the class that the
     answer's mean context position falls in. ``sampled`` is false at temperature 0, where no noise is drawn.
+    ``app_version`` is "" in what older versions measured.
     """
 
     target_file: str
@@ -45,6 +47,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     context_bucket: int
     sampled: bool
     llama_cpp_commit: str
+    app_version: str = ""
 
 
 class RunConditions(Conditions, frozen=True, kw_only=True):
@@ -59,7 +62,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     ``tokens`` counts emitted tokens, an end-of-generation token included. ``engaged`` and ``not_engaged`` say
     whether the speculation that was asked for took part, and why not. ``verdict`` is ``None`` where none can
-    be given at all: speculation off or not engaged, or the answer not completed.
+    be given at all: speculation off or not engaged, or the answer not completed. ``excluded`` says why a run counts
+    in no verdict and no baseline though it came to its end, "" if it counts; ``notes`` are what else went on in the
+    meantime. ``question`` is what was asked, where that is kept.
     """
 
     id: str
@@ -92,7 +97,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     not_engaged: str = ""
     error: str = ""
     conditions: RunConditions | None = None
-    steps: tuple[Step, ...] = ()
+    excluded: str = ""
+    notes: tuple[str, ...] = ()
+    question: str = ""
+    steps: Sequence[Step] = ()
 
 
 class Answer(Run, frozen=True, kw_only=True):
@@ -121,13 +129,24 @@ class MachineInfo(msgspec.Struct, frozen=True):
 
 
 class ModelFacts(msgspec.Struct, frozen=True):
-    """A model file; ``file`` is its name without the folder, which is nobody's business."""
+    """A model file; ``file`` is its name without the folder. ``path`` is "" unless the person chose to tell it."""
 
     name: str
     file: str
     bytes: int
     architecture: str
     quantisation: str
+    path: str = ""
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Which session it is; when it was exported, and whether prompts and paths were left out of that."""
+
+    id: str
+    name: str
+    started_at: str
+    exported_at: str = ""
+    redacted: bool = False
 
 
 def is_plain(run: Run) -> bool:

@@ -167,21 +167,49 @@ def pair_up(arrivals: Iterable[tuple[Sample, bool]]) -> list[Pair]:
     name pairs only with itself. Free chat (no name) never repeats a prompt, and plain decode speed depends on the
     context length, not on the words: it takes any plain sample of its bucket, one of free chat first.
     """
-    free: dict[bool, list[Sample]] = {True: [], False: []}
+    waiting = {True: _Waiting(), False: _Waiting()}
     pairs = []
     for sample, speculative in arrivals:
-        match = _partner(sample, speculative, free[not speculative])
+        others = waiting[not speculative]
+        match = others.take(sample, any_name=not sample.prompt if speculative else False, free_chat=not speculative)
         if match is None:
-            free[speculative].append(sample)
-            continue
-        free[not speculative].remove(match)
-        pairs.append(Pair(sample, match) if speculative else Pair(match, sample))
+            waiting[speculative].put(sample)
+        else:
+            pairs.append(Pair(sample, match) if speculative else Pair(match, sample))
     return pairs
 
 
+class _Waiting:
+    """Samples of one kind without a partner, by context bucket and prompt, the newest of each at the end."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._free: dict[int, dict[str, list[tuple[int, Sample]]]] = {}
+
+    def put(self, sample: Sample) -> None:
+        """Let a sample wait."""
+        self._n += 1
+        self._free.setdefault(sample.context_bucket, {}).setdefault(sample.prompt, []).append((self._n, sample))
+
+    def take(self, sample: Sample, *, any_name: bool, free_chat: bool) -> Sample | None:
+        """Take the newest with the same prompt; else, if that will do, the newest of any, or one of free chat."""
+        named = self._free.get(sample.context_bucket, {})
+        prompt = sample.prompt
+        if prompt not in named and any_name and named:
+            prompt = max(named, key=lambda name: named[name][-1][0])
+        elif prompt not in named and free_chat:
+            prompt = ""
+        if prompt not in named:
+            return None
+        taken = named[prompt].pop()[1]
+        if not named[prompt]:
+            del named[prompt]
+        return taken
+
+
 def usable(run: Run) -> bool:
-    """Whether a run may enter a verdict or a baseline: complete, long enough, and what was asked for took part."""
-    return is_complete(run) and run.tokens >= MIN_TOKENS and (is_plain(run) or run.engaged)
+    """Whether a run may enter a verdict or a baseline: complete, long enough, what was asked for took part, no mark."""
+    return is_complete(run) and run.tokens >= MIN_TOKENS and (is_plain(run) or run.engaged) and not run.excluded
 
 
 def sample_of(run: Run) -> Sample:
@@ -193,14 +221,6 @@ def sample_of(run: Run) -> Sample:
     if run.decode_tps is None or run.conditions is None:
         raise ValueError(f"run {run.id} cannot be compared")
     return Sample(run.id, run.prompt, run.decode_tps, run.conditions.context_bucket)
-
-
-def _partner(sample: Sample, speculative: bool, others: Sequence[Sample]) -> Sample | None:
-    near = [other for other in others if other.context_bucket == sample.context_bucket]
-    same = [other for other in near if other.prompt == sample.prompt]
-    if not same:
-        same = near if speculative and not sample.prompt else [o for o in near if not speculative and not o.prompt]
-    return same[-1] if same else None
 
 
 def _needed(n: int, mean: float, deviation: float) -> int | None:

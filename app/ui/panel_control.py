@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.chat.conversation import now
 from app.errors import SlipstreamError
 from app.host import AnswerEvent, Host
-from app.metrics.export import export_session
+from app.metrics.session_export import export_session
 from app.protocol import Chunk, Speculation, Started, Step
 from app.ui.figures import band_of, baseline_words, current_baseline, facts_of, verdict_words
 from app.ui.recording import Recording

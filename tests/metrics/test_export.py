@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from app.errors import DecodeError, EngineDiedError, ExportError
 from app.metrics.baseline import BaselineStore, record
-from app.metrics.export import export_session, metrics_json, read_json, write_json, write_runs_csv, write_steps_csv
+from app.metrics.export import metrics_json, read_json, write_json
 from app.metrics.recorder import RunRecorder, SessionLog
+from app.metrics.session_export import export_session
 from app.metrics.stats import median_interval
+from app.metrics.tables import write_runs_csv, write_steps_csv
 from app.metrics.verdict import t_bound
 from app.paths import resource
 from app.protocol import Chunk, Done, Engagement, Sampling, Speculation, Started, Step
@@ -185,7 +187,11 @@ def test_export_writes_every_form(log, tmp_path):
     out = tmp_path / "new" / "folder"
     paths = export_session(log.to_metrics(), out)
 
-    assert sorted(p.name for p in out.iterdir()) == ["metrics.csv", "metrics.json", "report.md", "steps.csv"]
+    names = sorted(p.name for p in out.iterdir())
+    assert names == [
+        *("metrics.csv", "metrics.json", "report.html", "report.md"),
+        *("speed.svg", "steps.csv", "verdicts.svg"),
+    ]
     assert set(paths) == set(out.iterdir())
 
 
@@ -224,7 +230,7 @@ def test_csv_of_runs_and_steps(log, tmp_path):
 
 
 def test_report_says_the_verdict_in_words(log, tmp_path):
-    export_session(log.to_metrics(), tmp_path)
+    export_session(log.to_metrics(), tmp_path, redact=False)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
 
     assert "**pays 1.5" in text

@@ -1,0 +1,236 @@
+"""The charts of an export as SVG: decode speed over the baseline, acceptance, alpha by position, verdicts.
+
+Plain text made here, without a screen: they are the same wherever a session is exported. Colour is never alone: drafted
+answers are solid lines, plain ones dashed; whatever is coloured has its words beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from app.metrics.curves import Curve, Points, curves
+from app.metrics.export import Comparison, Metrics, columns_of
+from app.metrics.values import Interval, Run
+
+WIDTH, HEIGHT = 860, 260
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 30
+_N_TICKS = 5
+_HEADROOM = 1.12
+_FONT = "font-family='Segoe UI, system-ui, sans-serif' font-size='12'"
+
+
+@dataclass(frozen=True, slots=True)
+class Inks:
+    """Colours; blue-green and orange differ for every kind of sight."""
+
+    base: str = "#ffffff"
+    text: str = "#1a2026"
+    muted: str = "#55606b"
+    grid: str = "#dfe4e8"
+    drafted: str = "#0e6f8a"
+    plain: str = "#a14f00"
+
+
+PAPER = Inks()
+PAGE = Inks(*(f"var(--{name})" for name in ("base", "text", "muted", "grid", "drafted", "plain")))
+"""Those of a page that defines them, for light and dark."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A chart's axes: what its corners stand for."""
+
+    x_high: float
+    y_high: float
+    x_low: float = 0.0
+    y_low: float = 0.0
+
+    def x(self, value: float) -> float:
+        return _LEFT + (value - self.x_low) / (self.x_high - self.x_low) * (WIDTH - _LEFT - _RIGHT)
+
+    def y(self, value: float) -> float:
+        return HEIGHT - _BOTTOM - (value - self.y_low) / (self.y_high - self.y_low) * (HEIGHT - _TOP - _BOTTOM)
+
+
+def pictures(metrics: Metrics, inks: Inks = PAPER) -> dict[str, str]:
+    """Return the charts that there is something to draw in, by name, as whole SVG documents."""
+    drawn = curves(metrics.runs)
+    found: dict[str, str] = {}
+    if any(curve.speed for curve in drawn):
+        band = metrics.baseline.decode_tps if metrics.baseline else None
+        found["speed"] = _document("Decode speed, tok/s, last 2 s", _speed(drawn, band, inks), inks)
+    if any(curve.acceptance for curve in drawn):
+        found["acceptance"] = _document("Draft acceptance, accepted ÷ proposed, last 2 s", _share(drawn, inks), inks)
+    if alphas := _alphas(metrics.runs):
+        found["positions"] = _document("Alpha by draft position, kept ÷ judged", _positions(alphas, inks), inks)
+    if judged := [c for c in metrics.comparisons if c.speedup is not None]:
+        found["verdicts"] = _document("Speed-up with its 95 % interval", _verdicts(judged, inks), inks)
+    return found
+
+
+# --- the four charts ----------------------------------------------------------------------------------
+
+
+def _speed(drawn: Sequence[Curve], band: Interval | None, inks: Inks) -> Iterator[str]:
+    top = max([value for curve in drawn for _, value in curve.speed] + ([band.high] if band else []))
+    frame = _Frame(_end_s(drawn), top * _HEADROOM or 1.0)
+    yield from _axes(frame, inks, "seconds of answering")
+    if band:
+        low, high, middle = frame.y(band.low), frame.y(band.high), frame.y(band.median)
+        width = WIDTH - _LEFT - _RIGHT
+        yield (
+            f"<rect x='{_LEFT}' y='{high:.1f}' width='{width}' height='{max(1.0, low - high):.1f}' "
+            f"fill='{inks.muted}' fill-opacity='0.25'/>"
+        )
+        yield _line((_LEFT, middle), (WIDTH - _RIGHT, middle), inks.muted, "stroke-dasharray='2 3'")
+    for curve in drawn:
+        yield _path(frame, curve.speed, curve, inks)
+    yield from _legend(inks, has_band=band is not None, has_plain=any(not curve.is_drafted for curve in drawn))
+
+
+def _share(drawn: Sequence[Curve], inks: Inks) -> Iterator[str]:
+    frame = _Frame(_end_s(drawn), 1.05)
+    yield from _axes(frame, inks, "seconds of answering", is_share=True)
+    for curve in drawn:
+        if curve.acceptance:
+            yield _path(frame, curve.acceptance, curve, inks)
+
+
+def _positions(alphas: dict[str, tuple[float, ...]], inks: Inks) -> Iterator[str]:
+    longest = max(map(len, alphas.values()))
+    frame = _Frame(longest + 0.5, 1.05, 0.5)
+    yield from _axes(frame, inks, "draft position", is_share=True, is_counted=True)
+    dashes = ("", "7 4", "2 3", "9 3 2 3")
+    for n, (kind, alpha) in enumerate(alphas.items()):
+        points = [(frame.x(i), frame.y(value)) for i, value in enumerate(alpha, start=1)]
+        colour, dash = (inks.drafted, inks.plain)[n % 2], dashes[n // 2 % len(dashes)]
+        yield _polyline(points, colour, dash)
+        yield from (f"<circle cx='{x:.1f}' cy='{y:.1f}' r='3' fill='{colour}'/>" for x, y in points)
+        yield _text(WIDTH - _RIGHT, _TOP + 14 * (n + 1), f"{'● ' if not dash else '○ '}{kind}", colour, "end")
+
+
+def _verdicts(judged: Sequence[Comparison], inks: Inks) -> Iterator[str]:
+    shown = judged[-8:]
+    bands = [c.speedup for c in shown if c.speedup is not None]
+    low = min(0.9, *(max(0.2, band.low) for band in bands))
+    high = max(1.1, *(min(5.0, band.high) for band in bands))
+    frame = _Frame(high + 0.05, len(shown), low - 0.05)
+    for tick in _ticks(frame.x_low, frame.x_high):
+        yield _line((frame.x(tick), _TOP), (frame.x(tick), HEIGHT - _BOTTOM), inks.grid)
+        yield _text(frame.x(tick), HEIGHT - _BOTTOM + 16, f"{tick:g}×", inks.muted, "middle")
+    yield _line((frame.x(1), _TOP), (frame.x(1), HEIGHT - _BOTTOM), inks.text, "stroke-dasharray='4 3'")
+    for row, (comparison, band) in enumerate(zip(shown, bands, strict=True)):
+        y = frame.y(len(shown) - row - 0.7)
+        left, right = frame.x(max(frame.x_low, band.low)), frame.x(min(frame.x_high, band.high))
+        yield _line((left, y), (right, y), inks.drafted, "stroke-width='3'")
+        middle = frame.x(min(max(band.median, frame.x_low), frame.x_high))
+        yield f"<circle cx='{middle:.1f}' cy='{y:.1f}' r='4.5' fill='{inks.drafted}'/>"
+        words = f"{kind_words(comparison.spec_type, comparison.draft_tokens)}: {comparison.sentence}"
+        yield _text(_LEFT, y - 8, words, inks.text)
+
+
+def kind_words(spec_type: str, draft_tokens: int | str) -> str:
+    """Say what drafted and how long."""
+    return "off" if spec_type == "none" else f"{spec_type}, length {draft_tokens}"
+
+
+# --- what they are made of ----------------------------------------------------------------------------
+
+
+def _document(title: str, parts: Iterable[str], inks: Inks) -> str:
+    size = f"viewBox='0 0 {WIDTH} {HEIGHT}' width='{WIDTH}' height='{HEIGHT}'"
+    return "\n".join(
+        (
+            f"<svg xmlns='http://www.w3.org/2000/svg' {size} role='img' aria-label='{escape(title)}' {_FONT}>",
+            f"<rect width='{WIDTH}' height='{HEIGHT}' fill='{inks.base}'/>",
+            _text(_LEFT, 18, title, inks.text, extra="font-weight='600'"),
+            *parts,
+            "</svg>\n",
+        )
+    )
+
+
+def _axes(
+    frame: _Frame, inks: Inks, x_words: str, *, is_share: bool = False, is_counted: bool = False
+) -> Iterator[str]:
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0) if is_share else _ticks(0.0, frame.y_high):
+        yield _line((_LEFT, frame.y(tick)), (WIDTH - _RIGHT, frame.y(tick)), inks.grid)
+        words = f"{tick:.0%}" if is_share else f"{tick:g}"
+        yield _text(_LEFT - 6, frame.y(tick) + 4, words, inks.muted, "end")
+    step = max(1, math.ceil(frame.x_high / 16))
+    ticks = range(1, math.floor(frame.x_high) + 1, step) if is_counted else _ticks(0.0, frame.x_high)
+    for tick in ticks:
+        yield _text(frame.x(tick), HEIGHT - _BOTTOM + 16, f"{tick:,g}", inks.muted, "middle")
+    yield _text(WIDTH - _RIGHT, HEIGHT - 2, x_words, inks.muted, "end")
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round values between two."""
+    rough = (high - low) / _N_TICKS
+    power = 10 ** math.floor(math.log10(rough))
+    step = power * min(factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(n * step, 10) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _legend(inks: Inks, *, has_band: bool, has_plain: bool) -> Iterator[str]:
+    words = [("━ drafted", inks.drafted)]
+    words += [("╌ plain", inks.plain)] if has_plain else []
+    words += [("▒ baseline", inks.muted)] if has_band else []
+    for n, (text, colour) in enumerate(reversed(words)):
+        yield _text(WIDTH - _RIGHT - 84 * n, 18, text, colour, "end")
+
+
+def _path(frame: _Frame, points: Points, curve: Curve, inks: Inks) -> str:
+    colour, dash = (inks.drafted, "") if curve.is_drafted else (inks.plain, "6 4")
+    if curve.is_excluded:
+        colour, dash = inks.muted, "1 3"
+    return _polyline([(frame.x(x), frame.y(y)) for x, y in points], colour, dash)
+
+
+def _polyline(points: Iterable[tuple[float, float]], colour: str, dash: str) -> str:
+    where = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dashes = f" stroke-dasharray='{dash}'" if dash else ""
+    return f"<polyline points='{where}' fill='none' stroke='{colour}' stroke-width='2'{dashes}/>"
+
+
+def _line(start: tuple[float, float], end: tuple[float, float], colour: str, extra: str = "") -> str:
+    (x1, y1), (x2, y2) = start, end
+    return f"<line x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' stroke='{colour}' {extra}/>"
+
+
+def _text(x: float, y: float, words: str, colour: str, anchor: str = "start", extra: str = "") -> str:
+    return f"<text x='{x:.1f}' y='{y:.1f}' fill='{colour}' text-anchor='{anchor}' {extra}>{escape(words)}</text>"
+
+
+def _end_s(drawn: Sequence[Curve]) -> float:
+    return max((curve.speed[-1][0] for curve in drawn if curve.speed), default=0.0) or 1.0
+
+
+def _alphas(runs: Sequence[Run]) -> dict[str, tuple[float, ...]]:
+    """Kept ÷ judged at each draft position, over all answers of a kind."""
+    judged: dict[str, list[int]] = {}
+    kept: dict[str, list[int]] = {}
+    for run in runs:
+        if not run.judged or run.excluded:
+            continue
+        kind = kind_words(run.spec_type, run.draft_tokens)
+        for name, found in (("judged", judged), ("accepted", kept)):
+            totals = found.setdefault(kind, [])
+            for length, n in _lengths(run, name).items():
+                totals += [0] * (length - len(totals))
+                for position in range(length):
+                    totals[position] += n
+    return {
+        kind: tuple(k / j for k, j in zip([*kept[kind], *[0] * len(at)], at, strict=False))
+        for kind, at in judged.items()
+    }
+
+
+def _lengths(run: Run, name: str) -> dict[int, int]:
+    """Count how many steps had each value of a column."""
+    column = getattr(columns_of(run.steps), name)
+    return {value: column.count(value) for value in set(column)}

@@ -1,0 +1,80 @@
+"""Leaving prompts and paths out of what is handed on.
+
+A prompt of one's own gets a number instead of its name, the same wherever it stands, so that every verdict still
+recomputes; the names of the built-in prompts say nothing about anybody and stay. Of a path the last part stays.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import msgspec
+
+from app.metrics.baseline import Baseline
+from app.metrics.export import Metrics
+from app.metrics.prompts import SETS, load_prompts
+from app.metrics.values import ModelFacts, Run, SessionInfo
+
+OWN_PROMPTS = "own prompts"
+
+_PATH = re.compile(r"""(?<![\w.])(?:[A-Za-z]:[\\/]|\\\\|~?/)(?:[^\\/:*?"'<>|\r\n]+[\\/])*(?=[^\\/\s])""")
+
+
+def redacted(metrics: Metrics) -> Metrics:
+    """Return the measurements without prompts and paths."""
+    names: dict[str, str] = {}
+    runs = tuple(_run(run, names) for run in metrics.runs)
+    session = metrics.session or SessionInfo(id="", name="", started_at="")
+    return msgspec.structs.replace(
+        metrics,
+        session=msgspec.structs.replace(session, name="", redacted=True),
+        target=_model(metrics.target),
+        draft=_model(metrics.draft),
+        baseline=_baseline(metrics.baseline, names) if metrics.baseline else None,
+        runs=runs,
+    )
+
+
+def without_paths(text: str) -> str:
+    """Return a sentence with the last part of every path in it only."""
+    return _PATH.sub("…/", text)
+
+
+def _run(run: Run, names: dict[str, str]) -> Run:
+    return msgspec.structs.replace(
+        run,
+        prompt=_alias(run.prompt, names),
+        question="",
+        error=without_paths(run.error),
+        not_engaged=without_paths(run.not_engaged),
+        notes=tuple(map(without_paths, run.notes)),
+    )
+
+
+def _baseline(baseline: Baseline, names: dict[str, str]) -> Baseline:
+    words = [word.strip() for word in baseline.prompt_set.split(",")]
+    prompt_set = baseline.prompt_set if set(words) <= {*SETS, ""} else OWN_PROMPTS
+    return msgspec.structs.replace(
+        baseline,
+        name=prompt_set or baseline.kind,
+        prompt_set=prompt_set,
+        samples=tuple(
+            msgspec.structs.replace(sample, prompt=_alias(sample.prompt, names)) for sample in baseline.samples
+        ),
+    )
+
+
+def _model(model: ModelFacts | None) -> ModelFacts | None:
+    return None if model is None else msgspec.structs.replace(model, path="")
+
+
+def _alias(prompt: str, names: dict[str, str]) -> str:
+    if not prompt or prompt in _built_in_names():
+        return prompt
+    return names.setdefault(prompt, f"prompt {len(names) + 1}")
+
+
+@cache
+def _built_in_names() -> frozenset[str]:
+    return frozenset(prompt.name for name in SETS for prompt in load_prompts(name))
