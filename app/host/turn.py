@@ -76,7 +76,11 @@ class Turn:
 
     def recorder(self) -> RunRecorder:
         """Return what counts the events of the answer."""
-        return RunRecorder(label=self.request.label, speculation=self.request.speculation, sampling=self.sampling)
+        request = self.request
+        question = request.prompt or next((m.content for m in reversed(request.messages) if m.role == "user"), "")
+        return RunRecorder(
+            label=request.label, speculation=request.speculation, sampling=self.sampling, question=question
+        )
 
     def cancel_unsent(self) -> Run:
         """Tell the reader that it was cancelled before the engine heard of it; return the record of that."""
