@@ -12,11 +12,16 @@ from typer.main import get_command
 
 from app import __version__
 from app.cli.bench import BenchOptions, bench
+from app.cli.catalog import CatalogOptions, catalog
 from app.cli.command import command
 from app.cli.devices import DevicesOptions, devices
 from app.cli.infer import InferOptions, infer
 from app.cli.listing import ListOptions, list_models
+from app.cli.pair import PairOptions, pair
 from app.cli.profile import ProfileOptions, profile
+from app.cli.pull import PullOptions, pull
+from app.cli.remove import RemoveOptions, remove
+from app.cli.search import SearchOptions, search
 from app.cli.selftest import SelftestOptions, selftest
 
 HELP = "Chat with GGUF models on this machine, sped up by speculation that is measured. Without a command: the window."
@@ -51,7 +56,12 @@ def _program() -> typer.Typer:
     program.command("profile")(command(ProfileOptions, profile))
     program.command("selftest")(command(SelftestOptions, selftest))
     program.command("devices")(command(DevicesOptions, devices))
+    program.command("pair")(command(PairOptions, pair))
+    program.command("catalog")(command(CatalogOptions, catalog))
     program.command("list")(command(ListOptions, list_models))
+    program.command("search")(command(SearchOptions, search))
+    program.command("pull")(command(PullOptions, pull))
+    program.command("remove")(command(RemoveOptions, remove))
     return program
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.engine.gguf import GgufHeader, read_header
+from app.engine.heads import are_heads
 from app.errors import ModelError, ModelFileError, ModelNotFoundError
 from app.paths import models_dir
 
@@ -55,6 +56,15 @@ class LibraryEntry:
     source: Source
 
 
+@dataclass(frozen=True, slots=True)
+class BrokenFile:
+    """A file that looks like a model by its name and cannot be loaded, with the reason and what to do."""
+
+    path: Path
+    reason: str
+    hint: str
+
+
 class Library:
     """Finds models by name or path. The default is our own models folder."""
 
@@ -63,7 +73,27 @@ class Library:
         self._headers: dict[Path, tuple[tuple[int, int], GgufHeader]] = {}
 
     def entries(self) -> list[LibraryEntry]:
-        """List the models, the starter first; files that cannot be loaded are left out."""
+        """List the models that can answer, the starter first; what only drafts, or cannot be loaded, is left out."""
+        return [entry for entry in self._all() if not self._only_drafts(entry)]
+
+    def drafters(self) -> list[LibraryEntry]:
+        """List the files that only draft for a target: MTP heads and assistants."""
+        return [entry for entry in self._all() if self._only_drafts(entry)]
+
+    def broken(self) -> list[BrokenFile]:
+        """List the files that cannot be loaded, with the reason."""
+        found = []
+        for path in self._files():
+            try:
+                self._entry(path, path.stem, "folder")
+            except ModelError as fault:
+                found.append(BrokenFile(path, fault.message, fault.hint))
+        return found
+
+    def _only_drafts(self, entry: LibraryEntry) -> bool:
+        return are_heads(self.header(entry.path))
+
+    def _all(self) -> list[LibraryEntry]:
         found = [] if (starter := _starter_path()) is None else list(self._listed(starter, STARTER, "starter"))
         names = {STARTER}
         for path in self._files():
@@ -83,7 +113,7 @@ class Library:
         """
         if name == STARTER:
             return self._starter()
-        entries = self.entries()
+        entries = self._all()
         wanted = name.lower().removesuffix(".gguf")
         for entry in entries:
             if entry.name.lower() == wanted:

@@ -1,0 +1,227 @@
+"""``pair``: does a drafter fit a target, why or why not, and what do both take."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+
+from app.cli import options
+from app.engine.probe import Sizes
+from app.errors import ModelNotFoundError, SlipstreamError
+from app.models.catalog import Catalog
+from app.models.library import Library, LibraryEntry
+from app.models.memory import PairMemory, reckon, room_now, weigh_pair
+from app.models.pairs import Candidate, Judgement, candidate_of_file, candidate_of_source, judge, with_memory
+from app.models.suggestions import suggest
+from app.protocol import Load
+
+Device = Literal["cpu", "gpu", "npu"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """What ``pair`` can be told."""
+
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="A library name, a GGUF file, 'starter', or org/repo[:quant] on the hub."
+        ),
+    ]
+    draft: Annotated[
+        str | None,
+        typer.Argument(metavar="[DRAFT]", help="The same. Without it: what fits, best first.", show_default=False),
+    ] = None
+    n_ctx: Annotated[int, typer.Option("--nctx", metavar="N", min=0, help="Context length; 0 is the longest.")] = 4096
+    device: Annotated[Device, typer.Option("--compute", help="Device to judge the quantisation for.")] = "cpu"
+    as_json: options.FactsAsJson = False
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """One answer, as JSON has it."""
+
+    fits: bool
+    reasons: tuple[str, ...]
+    warnings: tuple[str, ...]
+    memory: dict[str, object] | None
+    target: str
+    draft: str | None
+    kind: str
+
+
+class CatalogPair(msgspec.Struct, frozen=True):
+    """A pair of the catalog for the same target."""
+
+    title: str
+    draft: str
+    pull: str
+
+
+def pair(chosen: PairOptions) -> None:
+    """Tell whether a drafter fits a target, and in words why or why not; without a drafter, which ones do."""
+    target, target_entry = _find(chosen.target)
+    if chosen.draft is None:
+        _list(chosen, target, target_entry)
+        return
+    draft, draft_entry = _find(chosen.draft)
+    judgement = judge(target, draft, chosen.device)
+    memory = _memory(chosen, (target, target_entry), (draft, draft_entry)) if judgement.fits else None
+    if memory is not None:
+        judgement = with_memory(judgement, memory)
+    if chosen.as_json:
+        sys.stdout.write(msgspec.json.encode(_verdict(judgement)).decode() + "\n")
+    else:
+        _show(judgement)
+
+
+def _find(name: str) -> tuple[Candidate, LibraryEntry | None]:
+    """Read what pairs need of a model here, or of one on the hub.
+
+    Raises:
+        SlipstreamError: it is in neither place, or is not a sound model.
+    """
+    try:
+        entry = Library().resolve(name)
+    except ModelNotFoundError as missing:
+        if "/" not in name or name.endswith(".gguf"):
+            raise
+        return _find_on_hub(name, missing), None
+    return candidate_of_file(entry.path, entry.name, entry.n_bytes), entry
+
+
+def _find_on_hub(name: str, missing: ModelNotFoundError) -> Candidate:
+    from app.models.hub import Hub  # brings the hub's client along, which takes a second
+
+    try:
+        hub = Hub()
+        item = hub.resolve(name)
+        return candidate_of_source(hub.source(item.files[0]), item.title, item.n_bytes)
+    except SlipstreamError as fault:
+        raise type(fault)(f"{missing.message} {fault.message}", fault.hint or missing.hint) from fault
+
+
+def _memory(
+    chosen: PairOptions,
+    target: tuple[Candidate, LibraryEntry | None],
+    draft: tuple[Candidate | None, LibraryEntry | None],
+) -> PairMemory:
+    """Weigh files that are here; reckon what is on the hub."""
+    headers = target[0].header, draft[0].header if draft[0] is not None else None
+    if target[1] is not None and (draft[0] is None or draft[1] is not None):
+        path = str(draft[1].path) if draft[1] is not None else None
+        return weigh_pair(*headers, Load(0, str(target[1].path), path, n_ctx=chosen.n_ctx), room_now())
+    return reckon(*headers, Load(0, "", n_ctx=chosen.n_ctx), room_now())
+
+
+def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None) -> None:
+    library = Library()
+    drafts = [
+        candidate_of_file(other.path, other.name, other.n_bytes)
+        for other in (*library.entries(), *library.drafters())
+        if entry is None or other.path != entry.path
+    ]
+    own = judge(target, None, chosen.device)
+    if own.fits:
+        own = with_memory(own, _memory(chosen, (target, entry), (None, None)))
+    found = suggest(target, drafts, Load(0, "", n_ctx=chosen.n_ctx), room_now(), chosen.device)
+    file_name = entry.path.name if entry is not None else ""
+    known = tuple(
+        CatalogPair(one.title, one.drafter_words, f"{one.target.repo}:{one.target.quantisation}")
+        for one in Catalog.load().for_target(target.header, file_name)
+    )
+    if chosen.as_json:
+        facts = {
+            **msgspec.to_builtins(_verdict(own)),
+            "suggestions": [_verdict(one) for one in found],
+            "catalog": known,
+        }
+        sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
+        return
+    _show(own)
+    sys.stdout.write("\nWhat can draft for it, best first:\n" if found else "\nNothing here can draft for it.\n")
+    for rank, one in enumerate(found, 1):
+        sys.stdout.write(f"  {rank}. {one.draft or one.kind} ({one.kind}, {_gigabytes(one.memory)})\n")
+        for warning in one.warnings:
+            sys.stdout.write(f"     note: {warning}\n")
+    for curated in known:
+        sys.stdout.write(f"  In the catalog: {curated.title}; drafts by {curated.draft}\n")
+
+
+# --- showing ----------------------------------------------------------------------------------------
+
+
+def _verdict(judgement: Judgement) -> Verdict:
+    return Verdict(
+        judgement.fits,
+        judgement.reasons,
+        judgement.warnings,
+        _memory_facts(judgement.memory),
+        judgement.target,
+        judgement.draft,
+        judgement.kind,
+    )
+
+
+def _memory_facts(memory: PairMemory | None) -> dict[str, object] | None:
+    if memory is None:
+        return None
+    return {
+        "n_ctx": memory.n_ctx,
+        "n_ctx_max": memory.n_ctx_max,
+        "exact": memory.is_exact,
+        "target": _size_facts(memory.target),
+        "draft": _size_facts(memory.draft) if memory.draft is not None else None,
+        "total_bytes": memory.n_bytes,
+        "devices": [
+            {
+                "device": memory.room.device,
+                "total_bytes": memory.n_bytes,
+                "free_bytes": memory.room.free_bytes,
+                "memory_bytes": memory.room.total_bytes,
+            }
+        ],
+    }
+
+
+def _size_facts(sizes: Sizes) -> dict[str, int]:
+    return {**msgspec.to_builtins(sizes), "total_bytes": sizes.n_bytes}
+
+
+def _show(judgement: Judgement) -> None:
+    pair = f"{judgement.target} + {judgement.draft}" if judgement.draft is not None else judgement.target
+    sys.stdout.write(f"{pair} ({judgement.kind}): {judgement.fit}\n")
+    for reason in judgement.reasons:
+        sys.stdout.write(f"  {reason}\n")
+    for warning in judgement.warnings:
+        sys.stdout.write(f"  note: {warning}\n")
+    if judgement.memory is not None:
+        _show_memory(judgement.memory)
+
+
+def _show_memory(memory: PairMemory) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("MB", "weights", "memory of the text", "running state", "compute", "total"):
+        table.add_column(heading, justify="left" if heading == "MB" else "right")
+    for name, sizes in (("target", memory.target), ("draft", memory.draft)):
+        if sizes is not None:
+            numbers = (sizes.weights_bytes, sizes.kv_bytes, sizes.state_bytes, sizes.compute_bytes, sizes.n_bytes)
+            table.add_row(name, *(f"{n / 1e6:,.0f}" for n in numbers))
+    table.add_row("both", "", "", "", "", f"{memory.n_bytes / 1e6:,.0f}")
+    console = Console(highlight=False, markup=False)
+    console.print(table)
+    how = "by a dry load" if memory.is_exact else "reckoned from the headers"
+    console.print(
+        f"for {memory.n_ctx} tokens of context, {how}; {memory.room.free_bytes / 1e6:,.0f} MB are free,"
+        f" up to {memory.n_ctx_max} tokens fit"
+    )
+
+
+def _gigabytes(memory: PairMemory | None) -> str:
+    return f"{memory.n_bytes / 1e9:.1f} GB" if memory is not None else ""
