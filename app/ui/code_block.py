@@ -173,6 +173,11 @@ class CodeView(QFrame):
         follow(self._colour)
 
     @property
+    def edit(self) -> QPlainTextEdit:
+        """Where its text stands."""
+        return self._edit
+
+    @property
     def text(self) -> str:
         """The code, without the line end before the closing fence."""
         return self._text.removesuffix("\n")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.metrics.token_trace import TokenTrace
+
 if TYPE_CHECKING:
     from app.chat.conversation import Message
+    from app.protocol import Chunk
     from app.ui.message import AnswerView
 
 
@@ -13,6 +16,7 @@ class GrowingAnswer:
     """Text so far, the words around it, its row in the database and, while it is on the screen, its view.
 
     Attributes:
+        trace: its tokens, if they are to be looked at.
         conversation_id: where it belongs; ``None`` when the database refused even the conversation.
         message: its row; ``None`` when that could not be written (yet).
     """
@@ -24,6 +28,7 @@ class GrowingAnswer:
         self._parts: list[str] = []
         self._status = ""
         self._view: AnswerView | None = None
+        self.trace: TokenTrace | None = None
 
     @property
     def text(self) -> str:
@@ -39,6 +44,8 @@ class GrowingAnswer:
         """Show it in this view from now on, beginning with what is there."""
         self._view = view
         view.add_text(self.text)
+        if self.trace is not None:
+            view.trace_tokens(self.trace)
         view.show_status(self._status)
 
     def detach(self) -> None:
@@ -52,6 +59,14 @@ class GrowingAnswer:
             self.is_saved = False
             if self._view is not None:
                 self._view.add_text(text)
+
+    def note_tokens(self, chunk: Chunk) -> None:
+        """Take what is told of the tokens of a chunk, and show it from the first on."""
+        if self.trace is None:
+            self.trace = TokenTrace()
+            if self._view is not None:
+                self._view.trace_tokens(self.trace)
+        self.trace.add(chunk)
 
     def show_status(self, words: str) -> None:
         """Say what is going on, below the text."""

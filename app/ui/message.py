@@ -7,6 +7,8 @@ calls once a frame, however many pieces came in between.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
@@ -15,6 +17,10 @@ from app.chat.segments import Segment, SegmentStream
 from app.ui.code_block import CodeView
 from app.ui.prose import ProseView
 from app.ui.theme import GRID, IconButton, colours, follow, icon, named, number_font, text_font
+
+if TYPE_CHECKING:
+    from app.metrics.token_trace import TokenTrace
+    from app.ui.token_colours import TokenColours
 
 _COPIED_MS = 1500
 _BUBBLE_SHARE = 0.85
@@ -77,6 +83,7 @@ class AnswerView(QWidget):
         self._n_shown = 0
         self._parts: list[ProseView | CodeView] = []
         self._open_code: CodeView | None = None
+        self._colours: TokenColours | None = None
         self._column = QVBoxLayout()
         self._column.setSpacing(GRID)
         self._status = named(QLabel(wordWrap=True), "status")
@@ -114,7 +121,9 @@ class AnswerView(QWidget):
         outer.setSpacing(GRID // 2)
         outer.addLayout(self._column)
         outer.addWidget(self._mark_row)
-        outer.addLayout(foot)
+        self._foot_column = QVBoxLayout()
+        self._foot_column.addLayout(foot)
+        outer.addLayout(self._foot_column)
 
     # --- text -----------------------------------------------------------------------------------------
 
@@ -147,6 +156,8 @@ class AnswerView(QWidget):
             self._code_part(tail).show_text(tail.text, is_finished=False)
         elif tail.text.strip():
             self._prose_part().show_tail(tail.text)
+        if self._colours is not None:
+            self._mark_tokens()
 
     def close_text(self) -> None:
         """Show everything in its final form; no more text will come."""
@@ -155,6 +166,8 @@ class AnswerView(QWidget):
             self._pending.clear()
         self._stream.close()
         self._show_finished()
+        if self._colours is not None:
+            self._mark_tokens(is_final=True)
         self._copy.setVisible(bool(self.text.strip()))
 
     def _show_finished(self) -> None:
@@ -184,6 +197,25 @@ class AnswerView(QWidget):
     def _add_part(self, part: ProseView | CodeView) -> None:
         self._parts.append(part)
         self._column.addWidget(part)
+
+    # --- tokens ---------------------------------------------------------------------------------------
+
+    @property
+    def token_colours(self) -> TokenColours | None:
+        """What marks the tokens; None for an answer whose tokens are not known."""
+        return self._colours
+
+    def trace_tokens(self, trace: TokenTrace) -> None:
+        """Mark the tokens of this answer from now on."""
+        from app.ui.token_colours import TokenColours
+
+        self._colours = TokenColours(trace, self)
+        self._foot_column.insertWidget(0, self._colours.legend)
+        self._mark_tokens()
+
+    def _mark_tokens(self, *, is_final: bool = False) -> None:
+        if self._colours is not None:
+            self._colours.refresh(self.text, [part.edit for part in self._parts], is_final=is_final)
 
     # --- words around it ------------------------------------------------------------------------------
 

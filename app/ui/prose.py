@@ -71,6 +71,11 @@ class ProseView(QTextBrowser):
     # --- content --------------------------------------------------------------------------------------
 
     @property
+    def edit(self) -> QTextBrowser:
+        """Where its text stands."""
+        return self
+
+    @property
     def shown(self) -> str:
         """The Markdown that is shown."""
         return "".join(self._finished) + self._tail

@@ -18,6 +18,7 @@ from app.ui.welcome import Welcome
 
 if TYPE_CHECKING:
     from app.chat.conversation import Message
+    from app.metrics.token_trace import TokenTrace
     from app.ui.message import AnswerView, QuestionView
 
 TEXT_WIDTH_PX = 760
@@ -44,6 +45,8 @@ class Transcript(QWidget):
         self._older: list[Message] = []
         self._views: list[QuestionView | AnswerView] = []
         self._growing: AnswerView | None = None
+        self._traces: dict[int, TokenTrace] = {}
+        self._are_tokens_shown = True
         self._is_following = True
         self._held_from_end: int | None = None
         self._release = QTimer(self, singleShot=True, interval=_SETTLE_MS)
@@ -147,6 +150,18 @@ class Transcript(QWidget):
         if not self._views:
             self._stack.setCurrentWidget(self.welcome)
 
+    def keep_tokens(self, message_id: int, trace: TokenTrace | None) -> None:
+        """Remember the tokens of an answer as long as the program runs, for when its conversation is opened again."""
+        if trace is not None and message_id:
+            self._traces[message_id] = trace
+
+    def show_tokens(self, *, is_on: bool) -> None:
+        """Show or hide the marks of tokens in all answers that have them."""
+        self._are_tokens_shown = is_on
+        for view in self._views:
+            if _is_answer(view) and view.token_colours is not None:
+                view.token_colours.show(is_on=is_on)
+
     def withdraw_restart(self) -> None:
         """Take all restart buttons away."""
         for view in self._views:
@@ -159,6 +174,8 @@ class Transcript(QWidget):
         view = self._make_answer()
         view.add_text(message.text)
         view.close_text()
+        if message.id in self._traces and self._are_tokens_shown:
+            view.trace_tokens(self._traces[message.id])
         self._finish(view, message)
         return view
 
