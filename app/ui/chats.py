@@ -265,6 +265,7 @@ class Chats:
         if growing.view is not None:
             self._window.transcript.end_answer(growing.view)
         self._growing = None
+        self._window.transcript.keep_tokens(growing.message.id if growing.message else 0, growing.trace)
         row = growing.message or Message(role="assistant", text="", created_at=now())
         message = structs.replace(row, text=growing.text, state=state, stats=stats)
         if growing.conversation_id is not None and (message.id or growing.view is None):
