@@ -6,9 +6,14 @@ What it meets while it reads a file, a dry load in a process of its own finds (:
 from __future__ import annotations
 
 import math
+from typing import NoReturn
 
 from app.engine.gguf import Array, GgufHeader, Value
 from app.errors import ModelFileError
+
+_SMALL = ("norm.weight", ".bias")
+"""Ends of the names of tensors that llama.cpp multiplies or adds number by number: nothing quantises them, and the
+CPU has no such operation for F32 and anything else (``binary-ops.cpp``)."""
 
 
 def check_numbers(header: GgufHeader) -> None:
@@ -17,6 +22,9 @@ def check_numbers(header: GgufHeader) -> None:
     Raises:
         ModelFileError: says which.
     """
+    for tensor in header.tensors:
+        if tensor.name.endswith(_SMALL) and tensor.kind.name != "F32":
+            _refuse(header, f"{tensor.name[:64]} is stored as {tensor.kind.name}, but must be F32")
     prefix = f"{header.architecture}."
     for key, value in header.metadata.items():
         if key.startswith(prefix):
@@ -25,10 +33,14 @@ def check_numbers(header: GgufHeader) -> None:
             if name == "rope.dimension_sections":
                 why = why or _why_no_sections(header, numbers)
             if why:
-                raise ModelFileError(
-                    f"{header.file_name} is damaged or made wrongly: {key} {why}.",
-                    "Download it again, or choose another file of this model.",
-                )
+                _refuse(header, f"{key} {why}")
+
+
+def _refuse(header: GgufHeader, why: str) -> NoReturn:
+    raise ModelFileError(
+        f"{header.file_name} is damaged or made wrongly: {why}.",
+        "Download it again, or choose another file of this model.",
+    )
 
 
 def _numbers(value: Value) -> tuple[int | float, ...]:
@@ -43,8 +55,8 @@ def _why_impossible(name: str, number: float) -> str:
         return f"is {number:g}, but cannot be negative"
     if name.startswith("rope.freq_base") and number <= 0:
         return f"is {number:g}, but must be more than 0"
-    if name.startswith("rope.dimension_count") and number % 2:
-        return f"is {number:g}, but must be even"
+    if name.startswith("rope.dimension_count") and (number < 2 or number % 2):  # of 0 the kernels never come to an end
+        return f"is {number:g}, but must be even and more than 0"
     return ""
 
 
@@ -54,6 +66,4 @@ def _why_no_sections(header: GgufHeader, sections: tuple[int | float, ...]) -> s
     n_dims = header.of_architecture("attention.key_length") or (n_embd // n_head if n_embd and n_head else None)
     if min(sections, default=0) < 0 or sum(sections) < 1 or (n_dims is not None and sum(sections) > n_dims):
         return f"is {list(sections)}, which does not divide a head of {n_dims or 'any'} dimensions"
-    if header.of_architecture("rope.dimension_count") == 0:
-        return "asks to rotate heads of which rope.dimension_count says that nothing is rotated"
     return ""

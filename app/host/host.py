@@ -18,7 +18,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from app.costs import CostsAt
 from app.engine.client import Engine, EngineClient
@@ -45,7 +45,6 @@ from app.protocol import (
 )
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T")
 Progress = Callable[[LoadProgress], None]
 
 
@@ -69,6 +68,7 @@ class Host:
         self._hello: Hello | None = None
         self._jobs: list[Job] = []
         self._is_to_come_back = False
+        self._pair_to_come_back: PairChoice | None = None
         self._going_back: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -124,13 +124,13 @@ class Host:
                     self._going_back = self._spawn(self._go_back(before))
                 raise
 
-    async def restart(self) -> Loaded | None:
-        """End the engine, whatever it is doing, start a new one and load the same pair into it.
+    async def restart(self, pair: PairChoice | None = None) -> Loaded | None:
+        """End the engine, whatever it is doing, start a new one and load the same pair, or that one, into it.
 
         Raises:
             SlipstreamError: the engine does not start, or the pair does not load any more.
         """
-        self._is_to_come_back = True
+        self._is_to_come_back, self._pair_to_come_back = True, pair
         await self._drop_engine()
         with self._job() as job:
             async with self._turns:
@@ -204,8 +204,6 @@ class Host:
                 job.command_id = command.id
                 return (await last_event(engine, command, CostsMeasured)).costs
 
-    # --- inside: jobs -------------------------------------------------------------------------------------
-
     @contextmanager
     def _job(self) -> Iterator[Job]:
         job = Job()
@@ -256,9 +254,8 @@ class Host:
         """Start and load again after a restart: whoever has the first turn does it, not only who asked for it."""
         if self._is_to_come_back:
             self._is_to_come_back = False
-            await self._ensure_engine()
-            if self._state.pair is not None:
-                await self._load(job, self._state.pair, None)
+            pair = self._pair_to_come_back or self._state.pair
+            await (self._ensure_engine() if pair is None else self._load(job, pair, None))
 
     async def _watch(self, engine: Engine) -> None:
         self._note_death(engine, await engine.lost())
@@ -289,10 +286,13 @@ class Host:
         job.command_id = command.id
         try:
             loaded = await last_event(engine, command, Loaded, on_progress)
+        except EngineDiedError as fault:
+            died = EngineDiedError(f"{names} was not loaded. {fault.message}", fault.hint)
+            self._become(HostState("died", None, before, died.message))
+            raise died from fault
         except BaseException as fault:
             detail = fault.message if isinstance(fault, SlipstreamError) else ""
-            phase: HostPhase = "died" if isinstance(fault, EngineDiedError) else "idle"
-            self._become(HostState(phase, None, before, detail))
+            self._become(HostState("idle", None, before, detail))
             raise
         finally:
             job.command_id = None

@@ -35,6 +35,10 @@ logger = logging.getLogger(__name__)
 WAITING = "Waiting for the engine…"
 WRITING = "Answering…"
 DIED_MARK = "The engine stopped while it was writing this. What it had written is kept."
+STUCK = "The engine does not react to the stop."
+
+STOP_PATIENCE_S = 4.0
+"""How long a stop may take before the restart is offered; a stop comes through within a layer, on a CPU."""
 
 
 class Answering(QObject):
@@ -54,6 +58,8 @@ class Answering(QObject):
         self.refusal: Callable[[], str] = lambda: ""
         self._save = QTimer(self, singleShot=True, interval=round(SAVE_EVERY_S * 1000))
         self._save.timeout.connect(self.on_save_due)
+        self.patience = QTimer(self, singleShot=True, interval=round(STOP_PATIENCE_S * 1000))
+        self.patience.timeout.connect(self.on_patience_end)
         window.composer.sent.connect(self.ask)
         window.composer.stopped.connect(self.stop)
         window.transcript.example_chosen.connect(self.ask)
@@ -90,6 +96,13 @@ class Answering(QObject):
             asyncio.get_running_loop().call_soon(self._task.cancel)  # not before its first step: see close()
         else:
             self._cancelling = asyncio.get_running_loop().create_task(self._host.cancel())
+            if not self.patience.isActive():
+                self.patience.start()
+
+    def on_patience_end(self) -> None:
+        """Say that the engine hangs, and offer what helps."""
+        if self.is_busy:
+            self._engine.say_stuck(STUCK)
 
     async def close(self) -> None:
         """Stop, and wait until what was said is saved."""
@@ -139,6 +152,8 @@ class Answering(QObject):
             speculation=self._choices.speculation(),
             sampling=self._choices.sampling(secrets.randbits(31)),
             max_tokens=chosen.max_tokens,
+            token_details=chosen.token_colours,
+            slide=chosen.slide,
         )
 
     def _take(self, event: AnswerEvent, growing: GrowingAnswer) -> None:
@@ -152,6 +167,8 @@ class Answering(QObject):
             case Prefill():
                 growing.show_status(waiting_words(event, self._started))
             case Chunk():
+                if event.details:
+                    growing.note_tokens(event)
                 self._take_chunk(event.text, event.step, growing)
                 if event.plan is not None:
                     self._engine.note_plan(event.plan)
@@ -177,9 +194,10 @@ class Answering(QObject):
     def _say_died(self, growing: GrowingAnswer, fault: EngineDiedError) -> None:
         """Offer the restart once: at the half answer if there is one on the screen, else in a notice."""
         logger.info("the engine died in an answer: %s", fault.message)
+        is_coming_back = self._engine.is_loading  # somebody asked for the restart that ended this answer
         if growing.view is not None and growing.text.strip():
-            growing.view.show_mark(f"{DIED_MARK} {fault.message}", offer_restart=True)
-        else:
+            growing.view.show_mark(f"{DIED_MARK} {fault.message}", offer_restart=not is_coming_back)
+        elif not is_coming_back:
             self._engine.say_died(fault)
 
     def _say_failed(self, growing: GrowingAnswer, message: str, hint: str) -> None:
@@ -189,6 +207,8 @@ class Answering(QObject):
 
     def _finish(self, growing: GrowingAnswer, state: MessageState, runs_before: int) -> None:
         self._save.stop()
+        self.patience.stop()
+        self._engine.withdraw_stuck()
         runs = self._host.session.runs
         run = runs[-1] if len(runs) > runs_before else None
         stats = stats_of(run, self._started.engagement if self._started else None) if run else None

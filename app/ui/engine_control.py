@@ -6,17 +6,26 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.errors import EngineDiedError, ModelError, SlipstreamError
-from app.host import Host, HostState
+from app.host import Host, HostState, PairChoice
 from app.models.library import Library, LibraryEntry
-from app.protocol import Engagement, Loaded, LoadProgress, Plan
+from app.protocol import Engagement, Loaded, LoadProgress, Plan, SpecType
 from app.ui.pair_bar import ModelOption
-from app.ui.wording import bytes_words, device_words, engagement_words, expected_words, load_words, plan_words
+from app.ui.wording import (
+    bytes_words,
+    debt_words,
+    device_words,
+    engagement_words,
+    expected_words,
+    load_words,
+    plan_words,
+)
 
 if TYPE_CHECKING:
     from app.ui.choices import Choices
@@ -25,7 +34,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 RESTART = "Start the engine again"
+KEPT = "Nothing that was written is lost."
 
+LOAD_PATIENCE_S = 60.0
+"""How long a load may stand still before the restart is offered; it says how far it is many times a second."""
 
 PLAN_INTERVAL_S = 0.5
 
@@ -46,6 +58,10 @@ class EngineControl(QObject):
         self._plan: Plan | None = None
         self._plan_said_s = 0.0
         self._is_answering = False
+        self._kinds_before: tuple[SpecType, ...] | None = None
+        self._stuck = ""
+        self.patience = QTimer(self, singleShot=True, interval=round(LOAD_PATIENCE_S * 1000))
+        self.patience.timeout.connect(self.on_patience_end)
         self._unsubscribe = host.subscribe(self.on_state)
         bar = window.pair_bar
         bar.target_picked.connect(self.pick_target)
@@ -108,23 +124,43 @@ class EngineControl(QObject):
     async def _load(self, *, is_restart: bool = False) -> None:
         self._engagement = None
         pair = self._choices.pair()
+        self.patience.start()
         try:
-            if is_restart and self._host.state.pair == pair:
-                await self._host.restart()
-            else:
-                await self._host.load(pair, self.on_progress)
+            refusal = await self._load_or_without_draft(pair, is_restart=is_restart)
         except EngineDiedError as fault:
             self.say_died(fault)
+            self._go_back_to(self._host.state)  # what it died of is not what a restart begins with
         except SlipstreamError as fault:
             logger.info("load failed: %s", fault.message)
             self._window.notice.say("error", fault.message, fault.hint)
             self._go_back_to(self._host.state)
         else:
             self._say_notices()
+            if refusal is not None:
+                self._window.notice.say("error", refusal.message, f"{refusal.hint} The chat goes on without it.")
         finally:
+            self.patience.stop()
+            self.withdraw_stuck()
             self._progress = ""
             self.refresh()
             self.loaded_changed.emit()
+
+    async def _load_or_without_draft(self, pair: PairChoice, *, is_restart: bool) -> SlipstreamError | None:
+        """Load a pair, or where nothing was loaded before, at least its target; return why then without the draft.
+
+        Raises:
+            SlipstreamError: nothing could be loaded, or something else is and stays so.
+        """
+        try:
+            await (self._host.restart(pair) if is_restart else self._host.load(pair, self.on_progress))
+        except EngineDiedError:
+            raise
+        except SlipstreamError as fault:
+            if pair.draft is None or self._host.state.pair is not None:
+                raise
+            await self._host.load(replace(pair, draft=None), self.on_progress)
+            return fault
+        return None
 
     def _say_notices(self) -> None:
         loaded = self._host.state.loaded
@@ -135,28 +171,43 @@ class EngineControl(QObject):
         """After a load that failed, choose again what is (or will be again) loaded."""
         if state.pair is None or state.pair == self._choices.pair():
             return
-        kinds = self._choices.kinds
+        kinds = self._choices.kinds if self._kinds_before is None else self._kinds_before
         if state.pair.draft is None and "draft-simple" in kinds:
             kinds = ()
-        self._choices.change(target=state.pair.target, draft=state.pair.draft, spec_types=kinds)
+        self._choices.change(
+            target=state.pair.target,
+            draft=state.pair.draft,
+            spec_types=kinds,
+            **self._choices.how_loaded(state.pair),
+        )
         self._window.pair_bar.show_targets(self._options, self._choices.settings.target)
         self._window.pair_bar.show_drafters(self._options, self._choices.drafter)
 
     def on_progress(self, progress: LoadProgress) -> None:
         """Say how far a load has come."""
         self._progress = load_words(progress)
+        self.patience.start()
         self.refresh()
+
+    def on_patience_end(self) -> None:
+        """Say that a load stands still, and offer what helps; it may wait for an answer before it."""
+        if self._host.state.phase in ("loading", "starting"):
+            self.say_stuck("Loading has not moved for a minute: the disk is very slow, or the engine hangs.")
+        else:
+            self.patience.start()
 
     # --- choosing -------------------------------------------------------------------------------------
 
     def pick_target(self, name: str) -> None:
         """Chat with another model."""
+        self._remember_kinds()
         self._choices.change(target=name)
         self._window.pair_bar.show_targets(self._options, name)
         self.load()
 
     def pick_drafter(self, name: str) -> None:
         """Let somebody else draft; the target is kept, and so is the switch."""
+        self._remember_kinds()
         self._choices.choose_drafter(name)
         self._window.pair_bar.show_drafters(self._options, name)
         self._engagement = None
@@ -164,6 +215,11 @@ class EngineControl(QObject):
             self.load()
         else:
             self.refresh()
+
+    def _remember_kinds(self) -> None:
+        """Remember who drafted before this choice, in case that its load fails."""
+        if not self.is_loading:
+            self._kinds_before = self._choices.kinds
 
     def on_speculation_toggled(self, is_on: bool) -> None:
         """Switch drafting on or off, from the next answer on."""
@@ -223,9 +279,18 @@ class EngineControl(QObject):
 
     def say_died(self, fault: EngineDiedError) -> None:
         """Say that the engine is gone, and offer to start it again."""
-        self._window.notice.say(
-            "error", fault.message, "Nothing that was written is lost.", action=(RESTART, self.restart)
-        )
+        self._window.notice.say("error", fault.message, KEPT, action=(RESTART, self.restart))
+
+    def say_stuck(self, words: str) -> None:
+        """Say that the engine hangs, and offer to start it again."""
+        self._window.notice.say("warning", words, KEPT, action=(RESTART, self.restart))
+        self._stuck = self._window.notice.words
+
+    def withdraw_stuck(self) -> None:
+        """It does not hang any more: take back what was said, if it is still there."""
+        if self._stuck and self._window.notice.words == self._stuck:
+            self._window.notice.on_close()
+        self._stuck = ""
 
     def refresh(self) -> None:
         """Say everything anew: status line, pair bar, welcome."""
@@ -238,6 +303,8 @@ class EngineControl(QObject):
                 words = plan_words(self._engagement, self._plan)
         bar = self._window.pair_bar
         bar.show_speculation(is_on=chosen.speculation, words=words)
+        saved = debt_words(self._plan) if self._is_answering else ""
+        self._window.panel.show_state(f"{words}; {saved}" if saved else words)
         bar.show_device(device_words(loaded))
         bar.enable_pickers(can_pick=self._host.state.phase != "answering")
         status = self.status_words()

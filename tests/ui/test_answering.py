@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 
 from app.chat.store import ChatStore
 from app.errors import DecodeError, EngineDiedError, PromptTooLongError
-from app.protocol import Generate, Load, NoticeInfo
-from tests.doubles import POEM, Answer
+from app.protocol import Cancel, Generate, Load, NoticeInfo
+from tests.doubles import POEM, Answer, ScriptedEngine
 
 
 def stored(program):
@@ -317,5 +317,57 @@ def test_a_stop_in_the_same_tick_as_the_second_question_stops_it(program):
         program.controller.answering.ask("second")
         program.controller.answering.stop()
         await program.until(lambda: not program.controller.answering.is_busy, limit_s=4.0)  # the answer takes 8 s
+
+    program.run(story)
+
+
+class Stopped(ScriptedEngine):
+    """Hears nothing any more, as a process does that was stopped, or whose driver hangs."""
+
+    def cancel(self, command_id):
+        self.commands.append(Cancel(command_id))
+
+
+def test_an_engine_that_does_not_react_to_a_stop_can_be_started_again(program):
+    engines = [Stopped([Answer(pace_s=0.05), Answer(pace_s=0.05)]), ScriptedEngine([Answer("All is well.")])]
+    program.make_engine = lambda: engines.pop(0)
+
+    async def story():
+        answering, notice = program.controller.answering, program.window.notice
+        answering.patience.setInterval(60)
+        program.send("Hello?")
+        await program.until(lambda: len(program.said) > 20)
+        answering.stop()
+        await program.until(lambda: "does not react" in notice.words)
+        assert answering.is_busy
+        notice.on_action()
+        await program.until(lambda: not answering.is_busy and not program.controller.engine.is_loading)
+        assert len(program.said) > 20  # the half answer stays
+        assert not program.last_answer.offers_restart  # it has been done
+        assert notice.words == ""
+        assert (await program.ask("And now?")).text == "All is well."
+
+    program.run(story)
+
+
+class Late(ScriptedEngine):
+    """Hears of a stop late, as a process does that is busy with a long batch."""
+
+    def cancel(self, command_id):
+        asyncio.get_running_loop().call_later(0.3, super().cancel, command_id)
+
+
+def test_what_was_said_of_a_slow_stop_is_taken_back_when_it_comes(program):
+    program.make_engine = lambda: Late([Answer(pace_s=0.01)])
+
+    async def story():
+        answering, notice = program.controller.answering, program.window.notice
+        answering.patience.setInterval(1)
+        program.send("Hello?")
+        await program.until(lambda: program.said)
+        answering.stop()
+        await program.until(lambda: "does not react" in notice.words)
+        await program.until(lambda: not answering.is_busy)
+        assert notice.words == ""
 
     program.run(story)

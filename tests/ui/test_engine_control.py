@@ -1,14 +1,15 @@
 """Choosing models and drafters, and the words for every state."""
 
 import shutil
+from contextlib import aclosing
 
 from PySide6.QtWidgets import QFileDialog
 
 from app.errors import LoadError
-from app.protocol import Engagement, Load, Plan
-from app.settings import load_settings
+from app.protocol import Engagement, Load, LoadProgress, Plan
+from app.settings import Settings, load_settings, save_settings
 from app.ui.wording import plan_words
-from tests.doubles import Answer
+from tests.doubles import Answer, ScriptedEngine
 from tests.ui.conftest import shows_dialog
 from tests.ui.test_answering import stored
 
@@ -185,4 +186,87 @@ def test_plan_words_say_what_the_controller_does():
     working = Plan("ngram", 5, 0.8, "a place that agrees on 16 tokens", -0.1)
     assert plan_words(engagement, working) == "engaged: n-gram, length 5 (a place that agrees on 16 tokens)"
     pausing = Plan("", 0, 0.2, "paused: expected 0.80x of plain speed", 0.1)
-    assert plan_words(engagement, pausing) == "engaged, paused: expected 0.80x of plain speed"
+    assert plan_words(engagement, pausing) == (
+        "paused by the controller: drafting would cost about 20% now (expected 0.80× of plain speed)"
+    )
+
+
+class Frozen(ScriptedEngine):
+    """Never comes back from a load."""
+
+    async def _load(self, command):
+        yield LoadProgress(command.id, "target", 0.5)
+        await self._pause(100)
+
+
+def test_a_load_that_hangs_is_said_and_can_be_started_again(program):
+    engines = [Frozen(), ScriptedEngine()]
+    program.make_engine = lambda: engines.pop(0)
+
+    async def story():
+        control, notice = program.controller.engine, program.window.notice
+        control.patience.setInterval(60)
+        program.controller.start()
+        await program.until(lambda: "not moved" in notice.words)
+        notice.on_action()
+        await program.until(lambda: not control.is_loading)
+        assert program.host.state.phase == "idle"
+        assert program.host.state.loaded is not None
+        assert notice.words == ""
+
+    program.run(story, is_started=False)
+
+
+def test_a_draft_model_that_cannot_be_loaded_gives_the_choice_back_to_who_drafted_before(program, tmp_path):
+    text = tmp_path / "notes.gguf"
+    text.write_text("these are notes")
+
+    async def story():
+        control = program.controller.engine
+        control.pick_drafter("ngram")
+        control.pick_drafter(str(text))
+        await program.until(lambda: not control.is_loading)
+        assert "notes.gguf" in program.window.notice.words
+        assert program.controller.choices.drafter == "ngram"
+        assert program.host.state.loaded is not None
+
+    program.run(story)
+    assert load_settings()[0].spec_types == ("ngram",)
+
+
+def test_a_draft_model_that_is_gone_at_the_start_does_not_keep_the_target_away(program, tmp_path):
+    save_settings(Settings(draft=str(tmp_path / "gone.gguf"), spec_types=("draft-simple",)))
+
+    async def story():
+        assert program.host.state.loaded is not None
+        assert program.host.state.loaded.draft is None
+        assert "gone.gguf" in program.window.notice.words
+        assert "goes on without it" in program.window.notice.words
+        await program.ask("still there?")
+
+    program.run(story)
+    assert load_settings()[0].draft == str(tmp_path / "gone.gguf")  # it may be on a disk that is not there today
+
+
+def test_a_model_that_ends_the_engine_is_not_what_the_restart_begins_with(program, tiny_pair):
+    class Deadly(ScriptedEngine):
+        async def _load(self, command):
+            if command.target == str(tiny_pair.target):
+                self.die()
+            async with aclosing(super()._load(command)) as events:
+                async for event in events:
+                    yield event
+
+    program.make_engine = Deadly
+
+    async def story():
+        control = program.controller.engine
+        control.pick_target(str(tiny_pair.target))
+        await program.until(lambda: not control.is_loading)
+        assert program.host.state.phase == "died"
+        program.window.notice.on_action()
+        await program.until(lambda: not control.is_loading)
+        assert program.host.state.loaded is not None
+        assert program.window.pair_bar._target.currentText() == "starter"
+
+    program.run(story)
