@@ -1,175 +1,281 @@
-"""The two charts: decode speed over the baseline band, and draft acceptance, on one time axis.
+"""The charts of the panel: which page of them is shown, which stretch of time, and the values below the pointer.
 
-This is the only module that imports pyqtgraph, and nobody imports this one before the window is painted.
-Drafted answers are solid lines, plain ones dashed: colour is the second carrier.
+They are redrawn ten times a second at most, and never while hidden. Nobody imports this module before the window is
+painted: pyqtgraph comes with it.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import replace
 
-import pyqtgraph as pg
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QColor, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.ui.theme import Colours, colours, follow, number_font, text_font
-from app.ui.trace import Band, Timeline, Trace
-
-FOLLOW_S = 60.0
-"""How much of the session the live charts show."""
+from app.ui.chart_pages import Page, Scene
+from app.ui.chart_plot import NUDGE, ZOOM
+from app.ui.chart_range import TimeRange
+from app.ui.chart_tallies import ContextPage, PositionPage
+from app.ui.chart_time import StepsPage, TimePage
+from app.ui.theme import GRID, IconButton, follow, named, number_font
+from app.ui.trace import Band, Timeline
 
 REDRAW_MS = 100
-_HEADROOM = 1.15
-_AXIS_PX = 46
-_LEAST_PX = (120, 90)
+TALLY_MS = 500
+"""Pages of what has added up change slowly."""
+
+_PAGES: tuple[Callable[[], Page], ...] = (TimePage, StepsPage, PositionPage, ContextPage)
+_NAMES = (TimePage.name, StepsPage.name, PositionPage.name, ContextPage.name)
+_HINT = "Point at a chart, or use the arrow keys, for values."
 
 
-def _make_plot(name: str) -> pg.PlotWidget:
-    """Make a chart that leaves wheel and drag to the panel."""
-    plot = pg.PlotWidget(enableMenu=False)
-    plot.setAccessibleName(name)
-    plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-    plot.setFrameShape(QFrame.Shape.NoFrame)
-    plot.setMouseEnabled(x=False, y=False)
-    plot.setMinimumSize(*_LEAST_PX)
-    plot.hideButtons()
-    plot.getAxis("left").setWidth(_AXIS_PX)
-    return plot
-
-
-def _dress(plot: pg.PlotWidget, scheme: Colours) -> None:
-    plot.setBackground(QColor(scheme.base))
-    for side in ("left", "bottom"):
-        axis = plot.getAxis(side)
-        axis.setPen(pg.mkPen(scheme.border))
-        axis.setTextPen(pg.mkPen(scheme.muted))
-        axis.setStyle(tickFont=number_font(-1.5), tickLength=4, maxTickLevel=1)
-    plot.showGrid(y=True, alpha=0.15)
-
-
-def _since(since_s: float, at_s: list[float], values: list[float]) -> tuple[list[float], list[float]]:
-    """Return the part of a curve from a moment on, with the point before it: what is out of sight costs nothing."""
-    start = max(0, bisect_left(at_s, since_s) - 1)
-    return at_s[start:], values[start:]
+def is_calm() -> bool:
+    """Whether the person wants less motion: animations are switched off in the system."""
+    return not QApplication.isEffectEnabled(Qt.UIEffect.UI_General)
 
 
 class SpeedCharts(QWidget):
-    """Both charts with their captions. Redrawn ten times a second at most, and never while hidden."""
+    """The pages, what to choose between them, and the values at the cursor."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    copy_requested = Signal()
+    save_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None, *, is_picture: bool = False) -> None:
+        """Make the charts; a picture of a session has no controls and shows all of it."""
         super().__init__(parent)
-        self._timeline = Timeline()
-        self._band: Band | None = None
-        self._is_following = True
-        self._speed_caption, self._acceptance_caption = self._caption(), self._caption()
-        self._speed = _make_plot("Chart of decode speed")
-        self._acceptance = _make_plot("Chart of draft acceptance")
-        self._speed_lines: list[pg.PlotDataItem] = []
-        self._acceptance_lines: list[pg.PlotDataItem] = []
-        self._area = pg.LinearRegionItem(orientation="horizontal", movable=False)
-        self._median = pg.InfiniteLine(angle=0)
-        for depth, item in ((-20, self._area), (-10, self._median)):
-            item.setZValue(depth)  # behind the curves
-            self._speed.addItem(item, ignoreBounds=True)
-            item.hide()
-        self._speed.setXLink(self._acceptance)
-        self._acceptance.setYRange(-0.08, 1.12, padding=0)
-        self._acceptance.getAxis("left").setTicks([[(0, "0 %"), (0.5, "50 %"), (1, "100 %")]])
-        self._redraw = QTimer(self, singleShot=True, interval=REDRAW_MS)
+        self._scene = Scene()
+        self._range = TimeRange(is_calm=is_calm())
+        self._pages: dict[int, Page] = {}
+        self._cursor: float | None = None
+        self._place = QStackedLayout()
+        self._choice = QComboBox()
+        self._live = QToolButton()
+        self._live.setText("Live")
+        self._live.setCheckable(True)
+        self._live.setAutoRaise(True)
+        self._more = IconButton("more", "Zoom, copy, save")
+        self._menu = QMenu(self)
+        self._values = named(QLabel(_HINT, wordWrap=True), "muted")
+        self._redraw = QTimer(self, singleShot=True)
         self._redraw.timeout.connect(self.redraw)
         self._is_stale = True
+        self._controls = QWidget()
         self._build()
+        self._fill()
+        if is_picture:
+            self._range.whole()
+            self._controls.hide()
+            self._values.hide()
+        self.show_page(0)
         follow(self._restyle)
 
-    def _caption(self) -> QLabel:
-        label = QLabel(wordWrap=True)
-        label.setTextFormat(Qt.TextFormat.RichText)
-        label.setFont(text_font(-0.5))
-        return label
-
     def _build(self) -> None:
+        row = QHBoxLayout(self._controls)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID // 2)
+        row.addWidget(self._choice, 1)
+        row.addWidget(self._live)
+        row.addWidget(self._more)
+        self._values.setFont(number_font(-1.0))
+        self._values.setFixedHeight(2 * self._values.fontMetrics().lineSpacing() + 2)
+        self._values.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._values.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._place.setContentsMargins(0, 0, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        column.addWidget(self._speed_caption)
-        column.addWidget(self._speed, 3)
-        column.addWidget(self._acceptance_caption)
-        column.addWidget(self._acceptance, 2)
+        column.addWidget(self._controls)
+        column.addLayout(self._place, 1)
+        column.addWidget(self._values)
+
+    def _fill(self) -> None:
+        self._choice.addItems(_NAMES)
+        self._choice.setAccessibleName("Charts")
+        self._choice.setToolTip("Which charts are shown")
+        self._choice.setMinimumContentsLength(8)
+        self._choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._choice.activated.connect(self.show_page)
+        self._live.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._live.setToolTip("Follow what happens now: the last minute")
+        self._live.setAccessibleDescription("Follow what happens now")
+        self._live.clicked.connect(lambda on: self.on_asked("follow" if on else "stay"))
+        self._more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._more.clicked.connect(lambda: self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft())))
+        for words, then in (
+            ("Zoom in", lambda: self.on_zoomed(1 / ZOOM**2, None)),
+            ("Zoom out", lambda: self.on_zoomed(ZOOM**2, None)),
+            ("Whole session", lambda: self.on_asked("whole")),
+            ("Follow live", lambda: self.on_asked("follow")),
+        ):
+            self._menu.addAction(words).triggered.connect(lambda _on=False, then=then: then())
+        self._menu.addSeparator()
+        self._menu.addAction("Copy as picture").triggered.connect(self.copy_requested)
+        self._menu.addAction("Save picture…").triggered.connect(self.save_requested)
 
     # --- content --------------------------------------------------------------------------------------
 
+    @property
+    def page(self) -> Page:
+        """The page that is shown."""
+        return self._pages[self._choice.currentIndex()]
+
+    @property
+    def time_range(self) -> TimeRange:
+        """The stretch of time that is shown."""
+        return self._range
+
+    @property
+    def values(self) -> str:
+        """What is said about the place below the cursor."""
+        return str(self._values.text())
+
+    def show_page(self, number: int) -> None:
+        """Show these charts; they are made when they are first wanted."""
+        if number not in self._pages:
+            page = self._pages[number] = _PAGES[number]()
+            self._place.addWidget(page.stack)
+            page.stack.pointed.connect(self.on_pointed)
+            page.stack.nudged.connect(self.on_nudged)
+            page.stack.zoomed.connect(self.on_zoomed)
+            page.stack.panned.connect(self.on_panned)
+            page.stack.asked.connect(self.on_asked)
+            page.stack.restyle()
+        self._choice.setCurrentIndex(number)
+        page = self.page
+        self._place.setCurrentWidget(page.stack)
+        self._redraw.setInterval(REDRAW_MS if page.is_over_time else TALLY_MS)
+        self.on_pointed(None)
+        self._show_state()
+        self._describe()
+        self.mark_stale(at_once=True)
+
     def show_timeline(self, timeline: Timeline, *, is_following: bool) -> None:
         """Draw this timeline: its last minute, or all of it."""
-        self._timeline, self._is_following = timeline, is_following
-        self.mark_stale()
+        self._scene = replace(self._scene, timeline=timeline)
+        if is_following:
+            self._range.follow()
+        else:
+            self._range.whole()
+        self.note_change()
 
     def show_band(self, band: Band | None) -> None:
         """Draw the baseline, or take it away."""
-        self._band = band
-        self._restyle_captions()
-        self.mark_stale()
+        if band != self._scene.band:
+            self._scene = replace(self._scene, band=band)
+            self.note_change()
 
-    def mark_stale(self) -> None:
+    def show_selected(self, run_ids: tuple[str, ...]) -> None:
+        """Let these answers stand out, and show the time they took; none: follow what happens now."""
+        if run_ids == self._scene.selected:
+            return
+        self._scene = replace(self._scene, selected=run_ids)
+        if chosen := self._scene.chosen():
+            self._range.show(chosen[0].starts_s - 0.5, max(trace.ends_s for trace in chosen) + 0.5)
+        elif not run_ids:
+            self._range.follow()
+        self.note_change()
+
+    def note_change(self) -> None:
+        """Something other than the steps of the answer that runs has changed."""
+        self._show_state()
+        self._describe()
+        self.mark_stale(at_once=True)
+
+    def mark_stale(self, *, at_once: bool = False) -> None:
         """Redraw soon, if anybody can see it."""
         self._is_stale = True
-        if self.isVisible() and not self._redraw.isActive():
-            self._redraw.start()
+        if self.isVisible():
+            if at_once:
+                self._redraw.stop()
+                QTimer.singleShot(0, self, self._draw_if_stale)
+            elif not self._redraw.isActive():
+                self._redraw.start()
 
     def redraw(self) -> None:
         """Draw what there is now."""
         self._is_stale = False
-        since_s = self._timeline.ends_s - FOLLOW_S if self._is_following else 0.0
-        shown = [trace for trace in self._timeline.traces if trace.at_s and trace.ends_s >= since_s]
-        speeds = ((t, *_since(since_s, t.at_s, t.tps)) for t in shown)
-        acceptances = ((t, *_since(since_s, t.acceptance_at_s, t.acceptance)) for t in shown if t.acceptance)
-        self._draw_lines(self._speed, self._speed_lines, speeds)
-        self._draw_lines(self._acceptance, self._acceptance_lines, acceptances)
-        self._draw_band()
-        ends_s = max(self._timeline.ends_s, 5.0)
-        self._acceptance.setXRange(max(0.0, since_s), ends_s, padding=0.02)
-        top = max((max(_since(since_s, t.at_s, t.tps)[1], default=0.0) for t in shown), default=0.0)
-        self._speed.setYRange(0, max(top, self._band.high if self._band else 0.0, 1.0) * _HEADROOM, padding=0)
+        self._scene = replace(self._scene, stretch=self._range.limits(self._scene.timeline.ends_s))
+        self.page.draw(self._scene)
 
-    def _draw_lines(
-        self,
-        plot: pg.PlotWidget,
-        lines: list[pg.PlotDataItem],
-        curves: Iterable[tuple[Trace, list[float], list[float]]],
-    ) -> None:
-        """Reuse the line items that are there: making them anew is what costs."""
-        n = 0
-        for n, (trace, x, y) in enumerate(curves, start=1):
-            if n > len(lines):
-                lines.append(plot.plot())
-            lines[n - 1].setData(x, y)
-            lines[n - 1].setPen(self._pen(is_plain=trace.is_plain))
-            lines[n - 1].show()
-        for line in lines[n:]:
-            line.hide()
+    def _draw_if_stale(self) -> None:
+        if self._is_stale and self.isVisible():
+            self.redraw()
 
-    def _pen(self, *, is_plain: bool) -> pg.mkPen:
-        scheme = colours()
-        if is_plain:
-            return pg.mkPen(scheme.plain, width=2, style=Qt.PenStyle.DashLine)
-        return pg.mkPen(scheme.accent, width=2)
+    # --- what the person wants to see -----------------------------------------------------------------
 
-    def _draw_band(self) -> None:
-        self._area.setVisible(self._band is not None)
-        self._median.setVisible(self._band is not None)
-        if self._band is not None:
-            self._area.setRegion((self._band.low, self._band.high))
-            self._median.setValue(self._band.median)
+    def on_pointed(self, at: float | None) -> None:
+        """Say the values at a place, or nothing."""
+        self._cursor = at
+        words = "" if at is None else self.page.values_at(self._scene, at)
+        self.page.stack.show_cursor(at if words else None)
+        self._values.setText(words or _HINT)
+
+    def on_nudged(self, way: int) -> None:
+        """Move the cursor by the keyboard, and say aloud what is there."""
+        first, last = self.page.stack.plots[0].x_range
+        at = last if self._cursor is None else self._cursor
+        if places := self.page.places():
+            nearest = min(range(len(places)), key=lambda n: abs(places[n] - at))
+            step = 0 if self._cursor is None else way
+            at = places[min(max(0, nearest + step), len(places) - 1)]
+        else:
+            at = min(max(first, at + way * NUDGE * (last - first)), last)
+        self.on_pointed(at)
+        plot = next((plot for plot in self.page.stack.plots if plot.hasFocus()), None)
+        if plot is not None:
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(plot, self.values))
+
+    def on_zoomed(self, factor: float, at: float | None) -> None:
+        """Show a longer or shorter stretch of time."""
+        if self.page.is_over_time:
+            self._range.zoom(factor, at, self._scene.timeline.ends_s)
+            self._after_move()
+
+    def on_panned(self, by: float) -> None:
+        """Show an earlier or a later stretch of time."""
+        if self.page.is_over_time:
+            self._range.pan(by, self._scene.timeline.ends_s)
+            self._after_move()
+
+    def on_asked(self, what: str) -> None:
+        """Show the whole session, what happens now, or stay where it is."""
+        if what == "whole":
+            self._range.whole()
+        elif what == "follow":
+            self._range.follow()
+        else:
+            self._range.show(*self._range.limits(self._scene.timeline.ends_s))
+        self._after_move()
+
+    def _after_move(self) -> None:
+        self._show_state()
+        self.mark_stale(at_once=True)
+
+    def _show_state(self) -> None:
+        self._live.setChecked(self._range.is_following)
+        is_over_time = self.page.is_over_time
+        self._live.setEnabled(is_over_time)
+        for action in self._menu.actions()[:4]:
+            action.setEnabled(is_over_time)
 
     # --- looks ----------------------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
         """Catch up with what happened while hidden."""
         super().showEvent(event)
-        if self._is_stale:
-            self._redraw.start(0)
+        self.mark_stale(at_once=True)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Draw nothing while hidden."""
@@ -177,23 +283,11 @@ class SpeedCharts(QWidget):
         self._redraw.stop()
         self._is_stale = True
 
-    def _restyle(self) -> None:
-        scheme = colours()
-        _dress(self._speed, scheme)
-        _dress(self._acceptance, scheme)
-        band = QColor(scheme.muted)
-        band.setAlpha(70)
-        self._area.setBrush(band)
-        for edge in self._area.lines:
-            edge.setPen(pg.mkPen(None))
-        self._median.setPen(pg.mkPen(scheme.muted, width=1, style=Qt.PenStyle.DotLine))
-        self._restyle_captions()
-        self.mark_stale()
+    def _describe(self) -> None:
+        self.page.describe(self._scene)
 
-    def _restyle_captions(self) -> None:
-        scheme = colours()
-        drafted = f'<span style="color:{scheme.accent}">━</span> drafted'
-        plain = f'<span style="color:{scheme.plain}">╌</span> plain'
-        band = f' &nbsp;<span style="color:{scheme.muted}">▒</span> baseline' if self._band else ""
-        self._speed_caption.setText(f"<b>Decode speed</b>, tok/s: {drafted} &nbsp;{plain}{band}")
-        self._acceptance_caption.setText("<b>Draft acceptance</b>, accepted ÷ proposed, last 2 s")
+    def _restyle(self) -> None:
+        for page in self._pages.values():
+            page.stack.restyle()
+        self._describe()
+        self.mark_stale()

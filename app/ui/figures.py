@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from app.metrics.values import is_plain
-from app.metrics.verdict import usable
-from app.ui.speed_panel import Fact
+from app.metrics.baseline import differences
+from app.metrics.outlook import outlook
+from app.metrics.values import is_complete, is_plain
+from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, usable
 from app.ui.trace import Band
 from app.ui.wording import drafter_name, length_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.metrics.baseline import Baseline
+    from app.metrics.export import Comparison
     from app.metrics.recorder import SessionLog
     from app.metrics.values import Run
+
+Offer = Literal["", "record", "switch off"]
+"""The next step that the panel offers, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure with its name; ``meaning`` is its definition, shown on hover."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether speculation pays, in words: the verdict, against what, what was predicted, what can be done."""
+
+    verdict: str
+    baseline: str
+    note: str = ""
+    offer: Offer = ""
 
 
 def _number(value: float | None, digits: int, unit: str = "") -> str:
@@ -26,25 +53,139 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
     if run.engaged:
         drafting = f"{drafter_name(run.spec_type)}, {length_words(run.draft_tokens)}"
     accepted = "–" if run.acceptance is None else f"{run.accepted:,}/{run.proposed:,} ({run.acceptance:.1%})"
+    judged = "–" if run.alpha is None else f"{run.alpha:.2f} ({run.accepted:,}/{run.judged:,})"
+    prefill = "Newly evaluated prompt tokens ÷ prefill time."
+    answer = "From the request to the last token: it holds the prefill of both models, catching up and decoding."
     return (
         Fact("Drafting", drafting, "What drafted for this answer."),
-        Fact("Draft accepted", accepted, "Draft tokens kept ÷ draft tokens sent to the target."),
-        Fact("Alpha, per token", _number(run.alpha, 2), "Draft tokens kept ÷ those the target ruled on."),
+        Fact("Acceptance", accepted, "Draft tokens kept ÷ draft tokens sent to the target."),
+        Fact("Alpha, per token", judged, "Draft tokens kept ÷ those the target ruled on, up to the first rejected."),
         Fact("Tokens per step", _number(run.tokens_per_step, 2), "Tokens emitted ÷ passes of the target."),
-        Fact("First token", _number(run.ttft_s, 2, " s"), "From the request to the first token."),
-        Fact("Prefill", _number(run.prefill_tps, 0, " tok/s"), "Newly evaluated prompt tokens ÷ prefill time."),
+        Fact("First token", _number(run.ttft_s, 2, " s"), "From the request to the first token emitted."),
+        Fact("Answer time", _number(run.answer_s, 2, " s"), answer),
+        Fact("Prefill", _number(run.prefill_tps, 0, " tok/s"), prefill),
     )
 
 
-def verdict_words(session: SessionLog) -> str:
+def answer_title(run: Run, number: int) -> str:
+    """Name a past answer in a list: its number, what drafted, how fast."""
+    drafting = "plain" if is_plain(run) else drafter_name(run.spec_type) if run.engaged else "not engaged"
+    parts = [f"{number} · {drafting}", _number(run.decode_tps, 1, " tok/s")]
+    if run.acceptance is not None:
+        parts.append(f"{run.acceptance:.0%}")
+    if run.prompt:
+        parts.append(run.prompt)
+    return " · ".join(parts)
+
+
+def comparison_words(chosen: Sequence[tuple[int, Run]]) -> str:
+    """Hold two answers against each other, or say why they cannot be; "" unless there are two."""
+    if len(chosen) != 2:
+        return ""
+    (first, a), (second, b) = chosen
+    pair = f"Answer {second} against {first}: "
+    for number, run in chosen:
+        if why := exclusion(run):
+            return f"{pair}no comparison, answer {number} {why}."
+    if a.conditions is None or b.conditions is None or a.decode_tps is None or b.decode_tps is None:
+        return f"{pair}no comparison, the conditions of one are not known."
+    if reasons := differences(b.conditions, a.conditions):
+        return f"{pair}no comparison under unlike conditions: {'; '.join(reasons)}."
+    return f"{pair}{b.decode_tps / a.decode_tps:.2f}× as fast. One pair is no verdict."
+
+
+def exclusion(run: Run) -> str:
+    """Say why an answer counts in no verdict and no baseline; "" if it counts."""
+    if run.stop_reason == "engine_died":
+        return "is left out: the engine died during it"
+    if run.stop_reason in ("cancelled", "failed"):
+        return f"is left out: it was {'stopped' if run.stop_reason == 'cancelled' else 'broken off by a fault'}"
+    if run.excluded:
+        return f"is left out: {run.excluded}"
+    if not is_complete(run) or run.tokens < MIN_TOKENS:
+        return f"is left out: it has fewer than {MIN_TOKENS} tokens"
+    if not is_plain(run) and not run.engaged:
+        return "is left out: speculation was not engaged"
+    return ""
+
+
+def standing(session: SessionLog, *, is_on: bool) -> Standing:
     """Say whether speculation pays: the verdict on the newest answer that was drafted."""
-    for run in reversed(session.runs):
-        if comparison := session.comparison_of(run):
-            words = comparison.sentence
-            if comparison.verdict == "cannot tell":
-                return f"Does speculation pay? {words[:1].upper()}{words[1:]}"
-            return f"Speculation {words}"
-    return "Does speculation pay? Not measured yet."
+    baseline = baseline_words(session)
+    newest = next((run for run in reversed(session.runs) if session.comparison_of(run)), None)
+    comparison = session.comparison_of(newest) if newest is not None else None
+    notes = [_left_out(session)]
+    if newest is None or comparison is None:
+        notes.append(_refusal(session, None))
+        return Standing("Does speculation pay? Not measured yet.", baseline, _joined(notes), _record_offer(session))
+    notes.append(outlook_words(newest, session))
+    if not comparison.n_pairs:
+        notes.append(_refusal(session, newest))
+    offer: Offer = "switch off" if comparison.verdict == "costs" and is_on else ""
+    if comparison.verdict == "cannot tell":
+        offer = _record_offer(session)
+    return Standing(verdict_words(comparison), baseline, _joined(notes), offer)
+
+
+def verdict_words(comparison: Comparison) -> str:
+    """Say what the pairs say, and about how many more answers it takes where they do not say it yet."""
+    if comparison.verdict != "cannot tell":
+        return f"Speculation {comparison.sentence}"
+    if comparison.speedup is None:
+        missing = MIN_PAIRS - comparison.n_pairs
+        return f"Does speculation pay? Cannot tell yet (needs about {_more(missing)})"
+    band = f"{comparison.speedup.low:.2f}–{comparison.speedup.high:.2f}×"
+    if comparison.pairs_needed is None:
+        return f"Does speculation pay? Cannot tell: {band}, as good as no difference"
+    return f"Does speculation pay? Cannot tell yet: {band} (needs about {_more(comparison.pairs_needed)})"
+
+
+def _more(n_pairs: int) -> str:
+    return f"{n_pairs} more run" + ("" if n_pairs == 1 else "s")
+
+
+def outlook_words(run: Run, session: SessionLog) -> str:
+    """Say what was predicted for an answer beside what it measured, and the cause when they differ."""
+    baseline = current_baseline(session)
+    alike = baseline if baseline and run.conditions and not differences(baseline, run.conditions) else None
+    told = outlook(run, session.runs, alike.decode_tps if alike else None)
+    if told is None:
+        return ""
+    words = f"Predicted {told.prediction.speedup:.2f}×"
+    if told.measured is not None:
+        words += f", last answer measured {told.measured.median:.2f}×"
+    if told.cause:
+        words += f": {told.cause}"
+    elif told.hopeless:
+        words += f": {told.hopeless}"
+    return f"{words}."
+
+
+def _left_out(session: SessionLog) -> str:
+    why = exclusion(session.runs[-1]) if session.runs else ""
+    return f"The last answer {why}." if why else ""
+
+
+def _refusal(session: SessionLog, newest: Run | None) -> str:
+    """Say why there is nothing to hold drafted answers against though something was measured."""
+    if newest is None or newest.conditions is None:
+        return ""
+    plain = next((run for run in reversed(session.runs) if is_plain(run) and usable(run) and run.conditions), None)
+    if plain is not None and plain.conditions is not None:
+        if reasons := differences(plain.conditions, newest.conditions):
+            return f"No verdict against the last plain answer: {'; '.join(reasons)}."
+        return ""
+    if session.baseline is None and (refusals := session.baselines.refusals(newest.conditions)):
+        return f"No verdict against the baseline {refusals[0]}."
+    return ""
+
+
+def _record_offer(session: SessionLog) -> Offer:
+    return "record" if session.baseline is None else ""
+
+
+def _joined(notes: list[str]) -> str:
+    return "\n".join(note for note in notes if note)
 
 
 def baseline_words(session: SessionLog) -> str:

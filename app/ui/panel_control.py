@@ -17,9 +17,9 @@ from app.errors import SlipstreamError
 from app.host import AnswerEvent, Host
 from app.metrics.session_export import export_session
 from app.protocol import Chunk, Speculation, Started, Step
-from app.ui.figures import band_of, baseline_words, current_baseline, facts_of, verdict_words
+from app.ui.chart_control import ChartControl
+from app.ui.figures import standing
 from app.ui.recording import Recording
-from app.ui.trace import LiveTrace, Timeline
 
 if TYPE_CHECKING:
     from app.ui.answering import Answering
@@ -43,8 +43,7 @@ class PanelControl(QObject):
         self._window, self._host, self._engine = window, host, engine
         self._answering, self._choices = answering, choices
         self._panel = window.panel
-        self._timeline = Timeline()
-        self._live: LiveTrace | None = None
+        self._charts = ChartControl(window, host.session)
         self._tasks: set[asyncio.Task[None]] = set()
         self._recording: asyncio.Task[None] | None = None
         self._show = QTimer(self, singleShot=True, interval=_SHOW_EVERY_MS)
@@ -58,15 +57,12 @@ class PanelControl(QObject):
         self._panel.record_requested.connect(self.record)
         self._panel.cancel_requested.connect(self.cancel_recording)
         self._panel.export_requested.connect(self.export)
+        self._panel.switch_off_requested.connect(self.on_switch_off)
         self.refresh()
 
     def install_charts(self) -> None:
         """Load pyqtgraph and draw; the window has been painted by now."""
-        from app.ui.charts import SpeedCharts
-
-        charts = SpeedCharts()
-        charts.show_timeline(self._timeline, is_following=True)
-        self._panel.install_charts(charts)
+        self._charts.install()
         self.refresh()
 
     async def close(self) -> None:
@@ -89,27 +85,24 @@ class PanelControl(QObject):
 
     def on_began(self, is_drafting: bool) -> None:
         """Begin a curve."""
-        self._live = self._timeline.begin(is_plain=not is_drafting)
-        self._panel.show_charts(has_data=True)
+        self._charts.begin(is_plain=not is_drafting)
         self._enable()
 
     def on_step(self, step: Step) -> None:
         """Add a step to the curve; it shows with the next tick."""
-        if self._live is not None:
-            self._live.add(step)
-            if not self._show.isActive():
-                self._show.start()
+        self._charts.add(step)
+        if self._charts.is_live and not self._show.isActive():
+            self._show.start()
 
     def on_show_due(self) -> None:
         """Show the speed of now."""
-        if self._live is not None and self._live.tps is not None:
-            self._panel.show_speed(self._live.tps, "now")
-        if self._panel.charts is not None:
-            self._panel.charts.mark_stale()
+        if self._panel.isVisible() and self._charts.tps is not None:
+            self._panel.show_speed(self._charts.tps, "now")
+        self._charts.mark_stale()
 
     def on_ended(self) -> None:
         """Show the figures of the whole answer."""
-        self._live = None
+        self._charts.end()
         self._show.stop()
         self.refresh()
 
@@ -117,15 +110,17 @@ class PanelControl(QObject):
         """Show everything that is known now."""
         session = self._host.session
         runs = session.runs
-        if self._live is None and runs:
+        if not self._charts.is_live and runs:
             self._panel.show_speed(runs[-1].decode_tps, "last answer")
-        self._panel.show_verdict(verdict_words(session), baseline_words(session))
-        self._panel.show_facts(facts_of(runs[-1]) if runs else ())
-        if self._panel.charts is not None:
-            band = band_of(current_baseline(session))
-            self._panel.charts.show_band(band)
-            self._panel.show_charts(has_data=bool(self._timeline.traces or band))
+        self._panel.show_standing(standing(session, is_on=self._choices.settings.speculation))
+        self._charts.refresh()
         self._enable()
+
+    def on_switch_off(self) -> None:
+        """Switch speculation off, as the panel offered; the verdict stays, the offer goes."""
+        if self._choices.settings.speculation:
+            self._window.pair_bar.toggle_speculation()
+        self.refresh()
 
     def _enable(self) -> None:
         is_free = self._host.state.loaded is not None and not self._answering.is_busy and not self._is_recording
@@ -162,7 +157,7 @@ class PanelControl(QObject):
             logger.info("recording failed: %s", fault.message)
             words = f"The recording failed. {fault.message} {fault.hint}"
         finally:
-            self._live = None
+            self._charts.end()
             self._recording = None
             self._panel.show_recording(None, words)
             self._engine.note_engagement(None)

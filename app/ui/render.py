@@ -18,7 +18,7 @@ from app.errors import ExportError
 from app.protocol import Engagement
 from app.ui.charts import SpeedCharts
 from app.ui.chats import finish_stored
-from app.ui.figures import band_of, baseline_words, current_baseline, facts_of, verdict_words
+from app.ui.figures import answer_title, band_of, current_baseline, facts_of, standing
 from app.ui.main_window import MainWindow
 from app.ui.pair_bar import NGRAM, NO_DRAFTER, ModelOption
 from app.ui.theme import GRID, ThemeSwitch
@@ -47,7 +47,7 @@ def render_chart(metrics: Metrics, path: Path, theme: Theme = "light") -> None:
     _application(theme)
     page = QWidget()
     page.resize(CHART_SIZE)
-    charts = SpeedCharts(page)
+    charts = SpeedCharts(page, is_picture=True)
     charts.setGeometry(page.rect().adjusted(GRID, GRID, -GRID, -GRID))
     charts.show_timeline(Timeline.of_runs(metrics.runs), is_following=False)
     charts.show_band(band_of(metrics.baseline))
@@ -91,13 +91,18 @@ def _show_pair(window: MainWindow, metrics: Metrics) -> None:
     drafts = [ModelOption(metrics.draft.name, metrics.draft.name)] if metrics.draft else []
     bar.show_drafters(drafts, _drafter_of(last, metrics.draft.name if metrics.draft else ""))
     if last is not None:
-        drafter = last.spec_type if last.engaged else ""
-        engagement = Engagement(last.engaged, drafter, last.draft_tokens, last.not_engaged)
-        is_on = last.spec_type != "none"
-        bar.show_speculation(is_on=is_on, words=engagement_words(engagement) if is_on else "off")
+        bar.show_speculation(is_on=last.spec_type != "none", words=_state_words(last))
         threads = last.conditions.n_threads if last.conditions else 0
         bar.show_device(threads_words(metrics.machine.device, threads))
     window.show_status(f"{target} is ready. Everything stays on this computer." if target else "No model is loaded.")
+
+
+def _state_words(run: Run) -> str:
+    """What speculation did in an answer."""
+    if run.spec_type == "none":
+        return "off"
+    drafter = run.spec_type if run.engaged else ""
+    return engagement_words(Engagement(run.engaged, drafter, run.draft_tokens, run.not_engaged))
 
 
 def _drafter_of(run: Run | None, draft: str) -> str:
@@ -113,8 +118,10 @@ def _show_session(window: MainWindow, session: SessionLog) -> None:
     charts.show_band(band_of(current_baseline(session)))
     panel.install_charts(charts)
     panel.show_charts(has_data=bool(runs))
-    panel.show_verdict(verdict_words(session), baseline_words(session))
+    panel.show_answers([(run.id, answer_title(run, number)) for number, run in enumerate(runs, start=1)])
+    panel.show_standing(standing(session, is_on=bool(runs) and runs[-1].spec_type != "none"))
     if runs:
+        panel.show_state(_state_words(runs[-1]))
         panel.show_speed(runs[-1].decode_tps, "last answer")
         panel.show_facts(facts_of(runs[-1]))
 

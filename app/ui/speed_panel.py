@@ -1,4 +1,4 @@
-"""The side panel: how fast it is now, whether speculation pays, two charts, and what can be done about it.
+"""The side panel: how fast it is now, whether speculation pays, charts, past answers, and what can be done.
 
 The charts come later (:meth:`SpeedPanel.install_charts`): they are not imported before the window is painted.
 """
@@ -6,16 +6,18 @@ The charts come later (:meth:`SpeedPanel.install_charts`): they are not imported
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -24,18 +26,38 @@ from app.ui.panel_foot import PanelFoot
 from app.ui.theme import GRID, named, number_font, text_font
 
 if TYPE_CHECKING:
+    from app.ui.answer_list import AnswerList
     from app.ui.charts import SpeedCharts
+    from app.ui.figures import Fact, Standing
 
 NO_NUMBER = "–"
+CHARTS_PX = 300
+"""Least height of the charts; a lower panel scrolls."""
 
+_OFFERS = {"": "", "record": "Record a baseline", "switch off": "Switch speculation off"}
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A figure with its name; ``meaning`` is its definition, shown on hover."""
-
-    name: str
-    value: str
-    meaning: str
+_SPEED_TIP = (
+    "Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time. "
+    "While an answer runs: over the last 2 seconds."
+)
+_STATE_TIP = (
+    "What speculation does: engaged (who drafts, how many tokens, why), paused by the controller (what drafting would "
+    "cost), not engaged (why), or off."
+)
+_VERDICT_TIP = (
+    "Decode speed with speculation ÷ without, from pairs of answers under like conditions (target file, quantisation, "
+    "device, threads, context length, sampling). The interval holds with 95 % however often you look. It takes at "
+    "least 6 pairs; acceptance plays no part in it."
+)
+_NOTE_TIP = (
+    "Predicted speed-up: (1 - a^(k+1)) ÷ ((1 - a)(v(k+1)/v(1) + k·r)) with a = alpha, k = draft length, v = the cost "
+    "of a pass by its rows, r = the cost of a drafted token ÷ v(1). Beside it what was measured, and the cause when "
+    "the two differ."
+)
+_BASELINE_TIP = (
+    "Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and "
+    "context length; the median with its 95 % interval."
+)
 
 
 class SpeedPanel(QWidget):
@@ -44,21 +66,28 @@ class SpeedPanel(QWidget):
     record_requested = Signal()
     cancel_requested = Signal()
     export_requested = Signal()
+    switch_off_requested = Signal()
+    selection_changed = Signal(tuple)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.charts: SpeedCharts | None = None
-        self._number = QLabel(NO_NUMBER)
-        self._number.setFont(number_font(13.0, bold=True))
-        self._number.setAccessibleName("Decode speed")
+        self.answers: AnswerList | None = None
+        self._number = self._figure(number_font(13.0, bold=True), _SPEED_TIP, "Decode speed")
+        self._number.setText(NO_NUMBER)
         self._unit = named(QLabel("tok/s"), "muted")
         self._when = named(QLabel(""), "muted")
-        self._verdict = QLabel(wordWrap=True)
-        self._verdict.setFont(number_font(0.5, bold=True))
-        self._baseline = named(QLabel(wordWrap=True), "muted")
-        self._baseline.setFont(number_font(-0.5))
+        self._state = self._figure(number_font(-0.5), _STATE_TIP, "Speculation")
+        self._verdict = self._figure(number_font(0.5, bold=True), _VERDICT_TIP, "Verdict")
+        self._note = named(self._figure(number_font(-0.5), _NOTE_TIP, "Predicted"), "muted")
+        self._baseline = named(self._figure(number_font(-0.5), _BASELINE_TIP, "Baseline"), "muted")
+        self._offer = QPushButton()
+        self._offered = ""
+        self._offer.clicked.connect(self.on_offer_taken)
         self._place = QVBoxLayout()
         self._waiting = named(QLabel("The charts appear with the first answer.", wordWrap=True), "muted")
+        self._list_place = QVBoxLayout()
+        self._compared = self._figure(number_font(-0.5), "", "Comparison")
         self._facts = QGridLayout()
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
         self.foot = PanelFoot()
@@ -67,9 +96,19 @@ class SpeedPanel(QWidget):
         self.foot.export_requested.connect(self.export_requested)
         self._build()
 
+    def _figure(self, font: QFont, meaning: str, name: str) -> QLabel:
+        label = QLabel(wordWrap=True)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setFont(font)
+        label.setToolTip(meaning)
+        label.setAccessibleName(name)
+        label.setAccessibleDescription(meaning)
+        return label
+
     def _build(self) -> None:
         head = QHBoxLayout()
         head.setSpacing(GRID // 2)
+        self._number.setWordWrap(False)
         head.addWidget(self._number, 0, Qt.AlignmentFlag.AlignBaseline)
         head.addWidget(self._unit, 0, Qt.AlignmentFlag.AlignBaseline)
         head.addStretch()
@@ -80,15 +119,26 @@ class SpeedPanel(QWidget):
         self._facts.setHorizontalSpacing(GRID)
         self._facts.setVerticalSpacing(2)
         self._facts.setColumnStretch(1, 1)
+        self._offer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        for part in (self._offer, self._note, self._compared):
+            part.hide()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addWidget(self._scrolled(head), 1)
+        outer.addWidget(self.foot)
+
+    def _scrolled(self, head: QHBoxLayout) -> QScrollArea:
         inner = QVBoxLayout()
         inner.setContentsMargins(GRID // 2, GRID, GRID, GRID)
         inner.setSpacing(GRID // 2)
         inner.addLayout(head)
-        inner.addWidget(self._verdict)
-        inner.addWidget(self._baseline)
+        for part in (self._state, self._verdict, self._note, self._offer, self._baseline):
+            inner.addWidget(part)
         inner.addSpacing(GRID // 2)
         inner.addLayout(self._place, 1)
-        inner.addSpacing(GRID // 2)
+        inner.addLayout(self._list_place)
+        inner.addWidget(self._compared)
         inner.addLayout(self._facts)
         page = QWidget()
         page.setLayout(inner)
@@ -97,18 +147,20 @@ class SpeedPanel(QWidget):
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(page)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
-        outer.addWidget(area, 1)
-        outer.addWidget(self.foot)
+        return area
 
-    # --- content --------------------------------------------------------------------------------------
+    # --- charts and answers ---------------------------------------------------------------------------
 
     def install_charts(self, charts: SpeedCharts) -> None:
-        """Put the charts into their place."""
+        """Put the charts into their place, and the list of answers below them."""
+        from app.ui.answer_list import AnswerList
+
+        charts.setMinimumHeight(CHARTS_PX)
         self._place.addWidget(charts, 1)
         self.charts = charts
+        self.answers = AnswerList()
+        self.answers.selection_changed.connect(self.selection_changed)
+        self._list_place.addWidget(self.answers)
         self.show_charts(has_data=False)
 
     def remove_charts(self) -> None:
@@ -122,22 +174,73 @@ class SpeedPanel(QWidget):
         if self.charts is not None:
             self.charts.setVisible(has_data)
             self._waiting.setHidden(has_data)
+        if self.answers is not None:
+            self.answers.setVisible(self.answers.count() > 0)
+
+    def show_answers(self, answers: Sequence[tuple[str, str]]) -> None:
+        """List these (id, title), oldest first."""
+        if self.answers is not None:
+            self.answers.show_answers(answers)
+            self.answers.setVisible(bool(answers))
+
+    def show_comparison(self, words: str) -> None:
+        """Say what two selected answers are against each other."""
+        self._compared.setText(words)
+        self._compared.setVisible(bool(words))
+
+    # --- figures --------------------------------------------------------------------------------------
 
     def show_speed(self, tps: float | None, when: str) -> None:
         """Show the number, and whether it is of now or of the last answer."""
-        self._number.setText(NO_NUMBER if tps is None else f"{tps:.1f}")
-        self._when.setText(when)
-        self._number.setAccessibleDescription(f"{self._number.text()} tokens per second, {when}")
+        number = NO_NUMBER if tps is None else f"{tps:.1f}"
+        if number != self._number.text():
+            self._number.setText(number)
+        if when != self._when.text():
+            self._when.setText(when)
+            self._number.setAccessibleDescription(f"tokens per second, {when}. {_SPEED_TIP}")
 
-    def show_verdict(self, words: str, baseline: str) -> None:
-        """Say whether speculation pays, and against what."""
-        self._verdict.setText(words)
-        self._baseline.setText(baseline)
+    def show_state(self, words: str) -> None:
+        """Say what speculation does."""
+        words = f"Speculation {words}" if words else ""
+        if words != self._state.text():
+            self._state.setText(words)
+
+    def show_standing(self, standing: Standing) -> None:
+        """Say whether speculation pays, and against what; offer the next step."""
+        self._verdict.setText(standing.verdict)
+        self._baseline.setText(standing.baseline)
+        self._note.setText(standing.note)
+        self._note.setVisible(bool(standing.note))
+        self._offered = standing.offer
+        self._offer.setText(_OFFERS[standing.offer])
+        self._offer.setVisible(bool(standing.offer))
+
+    def on_offer_taken(self) -> None:
+        """Do what was offered."""
+        if self._offered == "record":
+            self.record_requested.emit()
+        elif self._offered:
+            self.switch_off_requested.emit()
 
     @property
     def verdict(self) -> str:
         """What is said about whether speculation pays."""
         return str(self._verdict.text())
+
+    @property
+    def state(self) -> str:
+        """What is said about what speculation does."""
+        return str(self._state.text())
+
+    @property
+    def note(self) -> str:
+        """What is said about the prediction, and why something is left out."""
+        return str(self._note.text())
+
+    @property
+    def offer(self) -> str:
+        """What is offered as the next step, "" if nothing is."""
+        return "" if self._offer.isHidden() else str(self._offer.text())
 
     @property
     def baseline_words(self) -> str:
@@ -158,6 +261,7 @@ class SpeedPanel(QWidget):
                 for label in (name, value):
                     label.setToolTip(facts[n].meaning)
                 value.setAccessibleName(f"{facts[n].name}: {facts[n].value}")
+                value.setAccessibleDescription(facts[n].meaning)
 
     def facts(self) -> dict[str, str]:
         """The figures as shown."""
@@ -171,6 +275,7 @@ class SpeedPanel(QWidget):
         """Offer only what can be done now."""
         self.foot.record.setEnabled(can_record)
         self.foot.export.setEnabled(can_export)
+        self._offer.setEnabled(can_record or self._offered != "record")
 
     def _add_fact_row(self) -> None:
         # A long value (why nothing was engaged) wraps: the panel is as wide as the person made it.
@@ -179,7 +284,9 @@ class SpeedPanel(QWidget):
         name.setFont(text_font(-0.5))
         value.setFont(number_font(-0.5))
         value.setAlignment(Qt.AlignmentFlag.AlignRight)
-        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        value.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
         row = len(self._fact_labels)
         self._facts.addWidget(name, row, 0)
         self._facts.addWidget(value, row, 1)

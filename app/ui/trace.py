@@ -1,17 +1,21 @@
-"""What the charts draw: for each answer, speed and acceptance over a sliding window, on one time axis.
+"""What the charts draw: for each answer, speed, acceptance and draft length on one time axis, and its tallies.
 
 The axis counts seconds of answering since the session began, pauses between answers left out. Live charts and
-pictures of an export go through the same class, so they show the same curve.
+pictures of an export go through the same class, so they show the same curve. A trace does not grow without end: what is
+old is thinned, so that an hour of steps takes as much memory as a minute.
 """
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.metrics.stats import LIVE_WINDOW_S, LiveRate
+from app.ui.tally import ContextTally, PositionTally
 
 if TYPE_CHECKING:
     from app.metrics.values import Run
@@ -21,6 +25,21 @@ GAP_S = 0.6
 """Empty space between two answers on the axis."""
 
 MAX_TRACES = 200
+MAX_POINTS = 4096
+"""Points of an answer that is being written; the newest :data:`FRESH_POINTS` are never thinned."""
+
+FRESH_POINTS = 1536
+KEPT_POINTS = 1024
+"""Points of an answer that has ended."""
+
+DRAFTERS: Final = ("ngram", "draft-simple", "draft-mtp", "tree")
+"""Who drafted, by its code in a trace; -1 is nobody so far."""
+
+NOBODY: Final = -1.0
+SETTLE_S = 0.4
+SETTLE_STEPS = 8
+"""Before either, a window is so short that one lucky draft is a spike."""
+
 _POINT_EVERY_S = 0.05
 
 
@@ -33,21 +52,58 @@ class Band:
     high: float
 
 
+def _column() -> array[float]:
+    return array("d")
+
+
 @dataclass(slots=True)
 class Trace:
-    """The curves of one answer; ``at_s`` are places on the session's axis, ``acceptance`` is 0 to 1."""
+    """The curves of one answer, a point every 50 ms at most; all columns are equally long.
+
+    Attributes:
+        at_s: places on the session's axis.
+        tps: decode speed over the last two seconds.
+        acceptance: accepted ÷ proposed over the last two seconds, 0 to 1; NaN when nothing was proposed.
+        limit: the draft length limit, 0 while the controller pauses.
+        drafter: who drafted last, as an index of :data:`DRAFTERS`.
+        draft_s, verify_s: times of a step, the mean of those since the last point.
+        run_id, number: which answer of the session it is, once it is a run.
+    """
 
     is_plain: bool
     starts_s: float
-    at_s: list[float] = field(default_factory=list)
-    tps: list[float] = field(default_factory=list)
-    acceptance_at_s: list[float] = field(default_factory=list)
-    acceptance: list[float] = field(default_factory=list)
+    at_s: array[float] = field(default_factory=_column)
+    tps: array[float] = field(default_factory=_column)
+    acceptance: array[float] = field(default_factory=_column)
+    limit: array[float] = field(default_factory=_column)
+    drafter: array[float] = field(default_factory=_column)
+    draft_s: array[float] = field(default_factory=_column)
+    verify_s: array[float] = field(default_factory=_column)
+    run_id: str = ""
+    number: int = 0
+    positions: PositionTally = field(default_factory=PositionTally)
+    context: ContextTally = field(default_factory=ContextTally)
 
     @property
     def ends_s(self) -> float:
         """Where the answer ends on the axis, so far."""
         return self.at_s[-1] if self.at_s else self.starts_s
+
+    def thin(self, n_fresh: int) -> None:
+        """Make one point of two, but for the newest."""
+        n_old = max(0, len(self.at_s) - n_fresh) // 2 * 2
+        for name in ("at_s", "limit", "drafter"):
+            values = getattr(self, name)
+            setattr(self, name, values[1:n_old:2] + values[n_old:])
+        for name in ("tps", "acceptance", "draft_s", "verify_s"):
+            values = getattr(self, name)
+            pairs = zip(values[:n_old:2], values[1:n_old:2], strict=True)
+            setattr(self, name, array("d", (_middle(a, b) for a, b in pairs)) + values[n_old:])
+
+
+def _middle(a: float, b: float) -> float:
+    """Mean of two values, or the one that is known."""
+    return b if math.isnan(a) else a if math.isnan(b) else (a + b) / 2
 
 
 class LiveTrace:
@@ -60,11 +116,19 @@ class LiveTrace:
         self._first_s: float | None = None
         self._last_s = 0.0
         self._proposed = self._accepted = 0
+        self._drafter = NOBODY
+        self._draft_s = self._verify_s = 0.0
+        self._n_steps = self._n_all = 0
 
     @property
     def tps(self) -> float | None:
-        """Decode speed over the last two seconds."""
-        return self._rate.tps
+        """Decode speed over the last two seconds; ``None`` until the window says something."""
+        return self._rate.tps if self._is_settled else None
+
+    @property
+    def _is_settled(self) -> bool:
+        span_s = self._recent[-1].t_s - (self._first_s or 0.0) if self._recent else 0.0
+        return self._n_all > SETTLE_STEPS or span_s >= SETTLE_S
 
     @property
     def acceptance(self) -> float | None:
@@ -73,19 +137,41 @@ class LiveTrace:
 
     def add(self, step: Step) -> None:
         """Take one more step."""
-        tps = self._rate.add(step)
+        self._rate.add(step)
+        self._n_all += 1
+        self.trace.positions.add(step)
+        self.trace.context.add(step)
         if self._first_s is None:
             self._first_s = step.t_s
         self._roll(step)
-        if tps is None or step.t_s - self._last_s < _POINT_EVERY_S:
-            return
+        if step.drafter in DRAFTERS:
+            self._drafter = float(DRAFTERS.index(step.drafter))
+        self._draft_s += step.draft_s
+        self._verify_s += step.verify_s
+        self._n_steps += 1
+        tps = self.tps
+        if tps is not None and step.t_s - self._last_s >= _POINT_EVERY_S:
+            self._add_point(self.trace, tps, step)
+
+    def _add_point(self, trace: Trace, tps: float, step: Step) -> None:
         self._last_s = step.t_s
-        at_s = self.trace.starts_s + step.t_s - self._first_s
-        self.trace.at_s.append(at_s)
-        self.trace.tps.append(tps)
-        if self._proposed:
-            self.trace.acceptance_at_s.append(at_s)
-            self.trace.acceptance.append(self._accepted / self._proposed)
+        trace.at_s.append(trace.starts_s + step.t_s - (self._first_s or 0.0))
+        trace.tps.append(tps)
+        trace.acceptance.append(self._accepted / self._proposed if self._proposed else math.nan)
+        trace.limit.append(step.limit)
+        trace.drafter.append(self._drafter)
+        trace.draft_s.append(self._draft_s / self._n_steps)
+        trace.verify_s.append(self._verify_s / self._n_steps)
+        self._draft_s = self._verify_s = 0.0
+        self._n_steps = 0
+        if len(trace.at_s) >= MAX_POINTS:
+            trace.thin(FRESH_POINTS)
+
+    def finish(self) -> Trace:
+        """End the answer: keep what a chart of the session needs."""
+        while len(self.trace.at_s) > KEPT_POINTS:
+            self.trace.thin(0)
+        return self.trace
 
     def _roll(self, step: Step) -> None:
         self._recent.append(step)
@@ -102,6 +188,7 @@ class Timeline:
 
     def __init__(self) -> None:
         self.traces: deque[Trace] = deque(maxlen=MAX_TRACES)
+        self.version = 0
 
     @property
     def ends_s(self) -> float:
@@ -112,15 +199,30 @@ class Timeline:
         """Begin the trace of an answer behind those that are there."""
         live = LiveTrace(is_plain=is_plain, starts_s=self.ends_s + GAP_S if self.traces else 0.0)
         self.traces.append(live.trace)
+        self.version += 1
         return live
+
+    def add_run(self, run: Run, number: int) -> None:
+        """Add the trace of a finished answer."""
+        if len(run.steps) > 1:
+            live = self.begin(is_plain=run.spec_type == "none" or not run.engaged)
+            for step in run.steps:
+                live.add(step)
+            live.trace.run_id, live.trace.number = run.id, number
+            live.finish()
+
+    def at(self, at_s: float) -> Trace | None:
+        """Return the answer at a place on the axis, or the one before it."""
+        found = None
+        for trace in self.traces:
+            if trace.at_s and trace.starts_s <= at_s:
+                found = trace
+        return found
 
     @classmethod
     def of_runs(cls, runs: Iterable[Run]) -> Timeline:
         """Make the timeline of finished answers."""
         timeline = cls()
-        for run in runs:
-            if len(run.steps) > 1:
-                live = timeline.begin(is_plain=run.spec_type == "none" or not run.engaged)
-                for step in run.steps:
-                    live.add(step)
+        for number, run in enumerate(runs, start=1):
+            timeline.add_run(run, number)
         return timeline

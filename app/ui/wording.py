@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, assert_never
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ _DRAFTERS = {
     "none": "none",
     "": "none",
 }
+
+_EXPECTED = re.compile(r"expected (\d+(?:\.\d+)?)x of plain speed")
+_LEAST_DEBT_S = 0.05
 
 NOT_LOADED = "No model is loaded."
 
@@ -54,15 +58,36 @@ def engagement_words(engagement: Engagement) -> str:
 
 def length_words(draft_tokens: DraftTokens) -> str:
     """How long drafts may be."""
-    return "length chosen by what pays" if draft_tokens == "auto" else f"length {draft_tokens}"
+    if isinstance(draft_tokens, int):
+        return f"length {draft_tokens}"
+    return "length chosen by what pays" if draft_tokens == "auto" else "length by the rolling rule"
 
 
 def plan_words(engagement: Engagement, plan: Plan) -> str:
-    """What the controller does now: engaged with which length and why, or paused and why."""
+    """What the controller does now: engaged with which length and why, or paused and what drafting would cost."""
     if plan.limit == 0:
-        return f"engaged, {plan.reason}" if plan.reason.startswith("paused") else f"engaged, paused: {plan.reason}"
+        return f"paused by the controller: {pause_words(plan.reason)}"
     name = drafter_name(plan.drafter or engagement.drafter)
     return f"engaged: {name}, length {plan.limit}" + (f" ({plan.reason})" if plan.reason else "")
+
+
+def pause_words(reason: str) -> str:
+    """Why the controller pauses; the speed-up it expects is put as what drafting would cost."""
+    reason = reason.removeprefix("paused: ")
+    expected = _EXPECTED.fullmatch(reason)
+    if expected is None:
+        return reason
+    speedup = float(expected[1])
+    if speedup >= 1:
+        return f"drafting would gain too little now (expected {speedup:.2f}× of plain speed)"
+    return f"drafting would cost about {1 - speedup:.0%} now (expected {speedup:.2f}× of plain speed)"
+
+
+def debt_words(plan: Plan | None) -> str:
+    """What speculation has saved or cost so far in the answer that runs, as the controller reckons."""
+    if plan is None or abs(plan.debt_s) < _LEAST_DEBT_S:
+        return ""
+    return f"{'saved' if plan.debt_s < 0 else 'cost'} about {abs(plan.debt_s):.1f} s of this answer so far"
 
 
 def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: DraftTokens, *, is_on: bool) -> str:

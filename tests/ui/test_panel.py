@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QFileDialog, QScrollArea
 
@@ -10,8 +11,8 @@ from app.errors import DecodeError
 from app.metrics.export import read_json
 from app.metrics.stats import decode_tps
 from app.protocol import Generate, Step
+from app.ui.figures import Fact
 from app.ui.recording import built_in_prompts
-from app.ui.speed_panel import Fact
 from app.ui.trace import GAP_S, LiveTrace, Timeline
 from tests.doubles import POEM, Answer
 from tests.ui.conftest import shows_dialog
@@ -66,9 +67,9 @@ def test_the_panel_shows_the_figures_of_the_session(program):
         (run,) = program.host.session.runs
         assert panel._number.text() == f"{decode_tps(run.steps):.1f}"
         facts = panel.facts()
-        assert facts["Draft accepted"] == f"{run.accepted}/{run.proposed} ({run.acceptance:.1%})"
+        assert facts["Acceptance"] == f"{run.accepted}/{run.proposed} ({run.acceptance:.1%})"
         assert facts["Tokens per step"] == f"{run.tokens_per_step:.2f}"
-        assert panel.verdict == "Does speculation pay? Cannot tell yet (6 more pairs needed)"
+        assert panel.verdict == "Does speculation pay? Cannot tell yet (needs about 6 more runs)"
         program.window.pair_bar.toggle_speculation()
         await program.ask("plain")
         assert panel.baseline_words.startswith("Baseline 50.0 tok/s")
@@ -102,13 +103,13 @@ def test_the_charts_show_every_answer_and_the_band(program):
         await program.ask("two")
         assert charts.isVisible()
         charts.redraw()
-        shown = [line for line in charts._speed_lines if line.isVisible()]
-        assert len(shown) == 2
-        plain = shown[1]
-        assert max(plain.yData) == pytest.approx(50.0, rel=0.01)
-        assert charts._area.isVisible()
-        assert charts._median.value() == pytest.approx(50.0, rel=0.01)
-        assert "baseline" in charts._speed_caption.text()
+        lines = charts.page.speed_lines
+        assert lines["plain"].is_shown
+        assert lines["drafted"].is_shown
+        assert np.nanmax(lines["plain"].curve[1]) == pytest.approx(50.0, rel=0.01)
+        assert charts.page.speed._area.isVisible()
+        assert charts.page.speed._median.value() == pytest.approx(50.0, rel=0.01)
+        assert "baseline" in charts.page.stack.caption(0)
 
     program.run(story)
 
@@ -120,9 +121,9 @@ def test_nothing_is_drawn_while_hidden(program):
         program.window.toggle_panel()
         await program.ask("one")
         assert not charts._redraw.isActive()
-        assert not charts._speed_lines
+        assert not charts.page.speed_lines["drafted"].is_shown
         program.window.toggle_panel()
-        await program.until(lambda: charts._speed_lines)
+        await program.until(lambda: charts.page.speed_lines["drafted"].is_shown)
 
     program.run(story)
 

@@ -13,6 +13,7 @@ from app.host import ChatRequest, Host, PairChoice
 from app.host.answer_stats import stats_of
 from app.metrics.baseline import record
 from app.protocol import Engagement, Speculation
+from app.ui.chart_style import look
 from app.ui.render import CHART_SIZE, WINDOW_SIZE, render_chart, render_window
 from app.ui.theme import DARK, LIGHT
 from tests.doubles import POEM, Answer, ScriptedEngine
@@ -78,7 +79,7 @@ def test_the_window_shows_conversation_and_charts(session, conversation, tmp_pat
     image = QImage(str(path))
     assert image.size() == WINDOW_SIZE
     panel, transcript, sidebar = (0.77, 0.1, 1, 0.85), (0.18, 0.08, 0.75, 0.9), (0, 0, 0.17, 0.3)
-    assert count(image, scheme.accent, panel) > 200, "no curve"
+    assert count(image, scheme.accent, panel) > 100, "no curve"
     assert count(image, scheme.code_keyword, transcript) > 5, "no coloured code"
     assert count(image, scheme.raised, transcript) > 500, "no question"
     assert count(image, scheme.accent, sidebar) > 20, "no open conversation in the list"
@@ -89,10 +90,11 @@ def test_the_chart_shows_drafted_and_plain_answers(session, tmp_path, theme):
     render_chart(session.to_metrics(), path)
     image = QImage(str(path))
     assert image.size() == CHART_SIZE
-    speed = (0, 0.05, 1, 0.55)
+    speed = (0, 0.05, 1, 0.38)
     assert count(image, LIGHT.accent, speed) > 100
     assert count(image, LIGHT.plain, speed) > 50
-    assert count(image, LIGHT.accent, (0, 0.62, 1, 1)) > 50, "no acceptance"
+    assert count(image, LIGHT.accent, (0, 0.43, 1, 0.68)) > 50, "no acceptance"
+    assert count(image, look(0).colour, (0, 0.72, 1, 1)) > 50, "no draft length"
 
 
 def test_a_session_without_runs_is_drawn_too(tmp_path, theme):

@@ -1,0 +1,209 @@
+"""Pages whose axis is time: speed, acceptance and draft length; and what each step took."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from app.ui.chart_data import Curve, assemble, column, nice_top
+from app.ui.chart_pages import (
+    ACCEPTANCE,
+    LENGTH,
+    SHARE_RANGE,
+    SHARE_TICKS,
+    SPEED,
+    STEPS,
+    ChartStack,
+    Scene,
+    share,
+)
+from app.ui.chart_plot import ChartPlot, Line
+from app.ui.chart_style import N_SERIES, key, look, pen_of, tint
+from app.ui.theme import colours
+from app.ui.trace import DRAFTERS, Trace
+from app.ui.wording import drafter_name
+
+if TYPE_CHECKING:
+    from app.ui.chart_data import Values
+
+_MS = 1000.0
+_LENGTHS = (4.0, 8.0, 16.0, 32.0, 1024.0)
+
+
+def _highest(curves: list[Curve], least: float) -> float:
+    """Return the highest value of some curves."""
+    tops = [float(np.nanmax(y)) for _x, y in curves if len(y) and not np.isnan(y).all()]
+    return max([*tops, least])
+
+
+def _length_of(code: int) -> Callable[[Trace, slice], Values]:
+    def pick(trace: Trace, within: slice) -> Values:
+        limit, who = np.array(trace.limit[within]), np.array(trace.drafter[within])
+        shown: Values = np.where((who == code) & (limit > 0), limit, np.nan)
+        return shown
+
+    return pick
+
+
+def _paused(trace: Trace, within: slice) -> Values:
+    limit = np.array(trace.limit[within])
+    shown: Values = np.where(limit == 0, 0.0, np.nan)
+    return shown
+
+
+def _step_ms(trace: Trace, within: slice) -> Values:
+    took: Values = (np.array(trace.draft_s[within]) + np.array(trace.verify_s[within])) * _MS
+    return took
+
+
+def _draft_ms(trace: Trace, within: slice) -> Values:
+    took: Values = np.array(trace.draft_s[within]) * _MS
+    return took
+
+
+def place_of(scene: Scene, at: float) -> tuple[Trace, int] | None:
+    """Return the answer at a moment and the index of its point there."""
+    trace = scene.timeline.at(at)
+    if trace is None:
+        return None
+    n = max(0, bisect_right(trace.at_s, at) - 1)
+    return trace, n
+
+
+def title_of(trace: Trace) -> str:
+    """Name an answer."""
+    return f"answer {trace.number}" if trace.number else "the answer that runs"
+
+
+class TimePage:
+    """Speed over the baseline, acceptance, and the length of drafts, one time axis."""
+
+    name = "Over time"
+    is_over_time = True
+
+    def __init__(self) -> None:
+        self.stack = ChartStack()
+        self.speed = self.stack.add("Chart of decode speed over time", SPEED, 4)
+        self.acceptance = self.stack.add("Chart of draft acceptance over time", ACCEPTANCE, 3)
+        self.length = self.stack.add("Chart of draft length, drafter and pauses over time", LENGTH, 3)
+        self.acceptance.show_ticks("left", SHARE_TICKS)
+        self._top_tps, self._top_length = 0.0, 0.0
+        self.speed_lines = {name: self.speed.line(depth) for name, depth in (("plain", 0), ("drafted", 1))}
+        self.acceptance_line = self.acceptance.line()
+        self._chosen = [(self.speed.line(2), self.acceptance.line(2)) for _ in range(N_SERIES)]
+        self._paused = self.length.line()
+        self._lengths = [self.length.line(1) for _ in DRAFTERS]
+
+    def draw(self, scene: Scene) -> None:
+        """Draw the stretch."""
+        drafted, plain, chosen = scene.others(is_plain=False), scene.others(is_plain=True), scene.chosen()
+        curves = [
+            self._draw(self.speed_lines["drafted"], drafted, "tps", scene, "drafted"),
+            self._draw(self.speed_lines["plain"], plain, "tps", scene, "plain"),
+        ]
+        self._draw(self.acceptance_line, drafted, "acceptance", scene, "drafted")
+        for n, (speed, acceptance) in enumerate(self._chosen):
+            mine = chosen[n : n + 1]
+            curves.append(self._draw(speed, mine, "tps", scene, n))
+            self._draw(acceptance, mine, "acceptance", scene, n)
+        self._draw_lengths([*drafted, *(trace for trace in chosen if not trace.is_plain)], scene)
+        self.speed.show_band(scene.band)
+        self._top_tps = nice_top(_highest(curves, scene.band.high if scene.band else 1.0), self._top_tps)
+        self.speed.show_range(scene.stretch, (0.0, self._top_tps))
+        self.acceptance.show_range(scene.stretch, SHARE_RANGE)
+        self.length.show_range(scene.stretch, (-0.12 * self._top_length, 1.15 * self._top_length))
+
+    def _draw(self, line: Line, traces: list[Trace], name: str, scene: Scene, look_of: str | int) -> Curve:
+        name_of_pen = "dimmed" if scene.selected else look_of
+        pen = look(look_of).pen if isinstance(look_of, int) else pen_of(str(name_of_pen))
+        curve = assemble(traces, column(name), scene.stretch, self.speed.px)
+        line.show(curve, pen)
+        return curve
+
+    def _draw_lengths(self, traces: list[Trace], scene: Scene) -> None:
+        curves = [assemble(traces, _length_of(code), scene.stretch, self.length.px) for code in range(len(DRAFTERS))]
+        for code, (line, curve) in enumerate(zip(self._lengths, curves, strict=True)):
+            line.show(curve, look(code).pen)
+        self._paused.show(assemble(traces, _paused, scene.stretch, self.length.px), pen_of("paused"))
+        longest = _highest(curves, 4.0)
+        before, self._top_length = self._top_length, next(top for top in _LENGTHS if top >= longest)
+        if before != self._top_length:
+            half = self._top_length / 2
+            self.length.show_ticks("left", [(0, "0"), (half, f"{half:g}"), (self._top_length, f"{self._top_length:g}")])
+
+    def describe(self, scene: Scene) -> None:
+        """Say which line is what."""
+        scheme = colours()
+        marks = [key(scheme.accent, "━", "drafted"), key(scheme.plain, "╌", "plain")]
+        if scene.selected:
+            marks = [key(look(n).colour, "━", title_of(trace)) for n, trace in enumerate(scene.chosen())]
+        band = [key(scheme.muted, "▒", "baseline")] if scene.band else []
+        self.stack.say(0, f"<b>Decode speed</b>, tok/s: {' &nbsp;'.join([*marks, *band])}")
+        self.stack.say(1, "<b>Draft acceptance</b>, accepted ÷ proposed, last 2 s")
+        used = {int(code) for trace in scene.timeline.traces for code in trace.drafter[-1:] if code >= 0}
+        names = [key(look(code).colour, "━", drafter_name(DRAFTERS[code])) for code in sorted(used)]
+        paused = key(scheme.muted, "▬", "paused")
+        self.stack.say(2, f"<b>Draft length</b>, tokens: {' &nbsp;'.join([*names, paused])}")
+
+    def values_at(self, scene: Scene, at: float) -> str:
+        """Say speed, acceptance, length and drafter at a moment."""
+        if (found := place_of(scene, at)) is None:
+            return ""
+        trace, n = found
+        parts = [f"{trace.at_s[n]:.1f} s, {title_of(trace)}: {trace.tps[n]:.1f} tok/s"]
+        if trace.is_plain:
+            return f"{parts[0]}, plain"
+        if not math.isnan(trace.acceptance[n]):
+            parts.append(f"accepted {share(trace.acceptance[n])}")
+        who = drafter_name(DRAFTERS[int(trace.drafter[n])]) if trace.drafter[n] >= 0 else "nothing drafted yet"
+        parts.append(f"length {trace.limit[n]:.0f}, {who}" if trace.limit[n] else "paused")
+        return ", ".join(parts)
+
+    def places(self) -> tuple[float, ...]:
+        """Any moment has values."""
+        return ()
+
+
+class StepsPage:
+    """What a step took: drafting and verifying."""
+
+    name = "Steps"
+    is_over_time = True
+
+    def __init__(self) -> None:
+        self.stack = ChartStack()
+        self.plot: ChartPlot = self.stack.add("Chart of draft and verify time of the steps", STEPS, 1)
+        self._whole, self._draft = self.plot.line(), self.plot.line(1)
+        self._top_ms = 0.0
+
+    def draw(self, scene: Scene) -> None:
+        """Draw the stretch."""
+        traces = scene.chosen() or list(scene.timeline.traces)
+        whole = assemble(traces, _step_ms, scene.stretch, self.plot.px)
+        draft = assemble(traces, _draft_ms, scene.stretch, self.plot.px)
+        self._whole.show(whole, look(0).pen, fill=tint(look(0).colour, 50))
+        self._draft.show(draft, look(1).pen, fill=tint(look(1).colour, 90))
+        self._top_ms = nice_top(_highest([whole], 1.0), self._top_ms)
+        self.plot.show_range(scene.stretch, (0.0, self._top_ms))
+
+    def describe(self, scene: Scene) -> None:
+        """Say which area is what."""
+        marks = f"{key(look(0).colour, '━', 'verifying')} on top of {key(look(1).colour, '╌', 'drafting')}"
+        of = " of the selected answers" if scene.selected else ""
+        self.stack.say(0, f"<b>Time of a step</b>{of}, ms: {marks}")
+
+    def values_at(self, scene: Scene, at: float) -> str:
+        """Say what the step at a moment took."""
+        if (found := place_of(scene, at)) is None:
+            return ""
+        trace, n = found
+        draft_ms, verify_ms = trace.draft_s[n] * _MS, trace.verify_s[n] * _MS
+        return f"{trace.at_s[n]:.1f} s, {title_of(trace)}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms"
+
+    def places(self) -> tuple[float, ...]:
+        """Any moment has values."""
+        return ()
