@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.engine.gguf import Array, GgufHeader
+from app.errors import ModelFileError
 
 MTP_ARCHITECTURES = frozenset(
     (
@@ -60,6 +61,19 @@ def are_heads(header: GgufHeader) -> bool:
 def has_embedded_heads(header: GgufHeader) -> bool:
     """Tell whether the target itself carries heads that llama.cpp can run."""
     return header.architecture in MTP_ARCHITECTURES and n_nextn_layers(header) > 0 and not are_heads(header)
+
+
+def check_can_answer(header: GgufHeader) -> None:
+    """Refuse a target that holds nothing but heads: llama.cpp ends the process that evaluates the layers it lacks.
+
+    Raises:
+        ModelFileError: it is such a file.
+    """
+    if are_heads(header):
+        raise ModelFileError(
+            f"{header.file_name} only drafts for the model that it was trained with.",
+            "Choose that model as the target.",
+        )
 
 
 def why_not_for(target: GgufHeader, heads: GgufHeader) -> str | None:

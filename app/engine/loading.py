@@ -18,7 +18,7 @@ from app.engine.costs import Costs
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
 from app.engine.gguf import GgufHeader, read_header
-from app.engine.heads import are_heads, has_embedded_heads, why_not_for
+from app.engine.heads import are_heads, check_can_answer, has_embedded_heads, why_not_for
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
 from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
@@ -140,7 +140,9 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     for memory in (command.memory, command.draft_memory):
         _check_memory(memory)
     n_threads = command.n_threads or default_threads()
-    with_mtp = has_embedded_heads(read_header(Path(command.target)))
+    header = read_header(Path(command.target))
+    check_can_answer(header)
+    with_mtp = has_embedded_heads(header)
     model = yield from _load_model(command.id, command.target, "target", cancel, with_mtp=with_mtp)
     n_ctx = target_n_ctx(command, model.n_ctx_train)
     shape = Shape(
@@ -180,11 +182,6 @@ def _check_memory(memory: MemoryTypes) -> None:
 
 
 def _check_continues_text(model: Model, path: str) -> None:
-    if model.meta("general.architecture").endswith("-assistant"):
-        raise ModelFileError(
-            f"{Path(path).name} only drafts for the model that it was trained with.",
-            "Choose that model as the target.",
-        )
     if not model.can_chat:
         raise ModelFileError(
             f"{Path(path).name} is not a model that continues text.",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.gguf import read_header
-from app.engine.heads import are_heads, has_embedded_heads, why_not_for
+from app.engine.heads import are_heads, check_can_answer, has_embedded_heads, why_not_for
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
 from app.engine.llama import Context, Model, MtpContext, Shape
 from app.engine.llama.backend import listening
@@ -50,8 +50,9 @@ def weigh(command: Load) -> Weighed:
         ModelFileError: llama.cpp refuses the target.
         LoadError: no context can be made of it.
     """
-    with_heads = has_embedded_heads(read_header(Path(command.target)))
-    model = Model(command.target, with_mtp=with_heads, is_dry=True)
+    header = read_header(Path(command.target))
+    check_can_answer(header)
+    model = Model(command.target, with_mtp=has_embedded_heads(header), is_dry=True)
     n_ctx = target_n_ctx(command, model.n_ctx_train)
     shape = Shape(
         n_ctx=n_ctx,
