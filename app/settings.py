@@ -1,7 +1,8 @@
 """What a person has chosen, as one typed value in one file, saved atomically.
 
 A missing key takes its default, so an older file needs no migration. A file that cannot be understood is set
-aside as ``settings.json.broken`` (nothing is lost) and the defaults are used, with the reason.
+aside as ``settings.json.broken`` (nothing is lost); what of it can be, as in one that a newer version wrote, is kept,
+the rest takes its defaults, with the reason.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from app.errors import SettingsError
+from app.memory_types import ElementType, FlashAttention
 from app.paths import config_dir
 from app.protocol import DraftTokens, SpecType
 
@@ -24,7 +26,9 @@ Theme = Literal["system", "light", "dark"]
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings. Models are names as :mod:`app.models.library` resolves them, or paths.
 
-    The ranges are the engine's: a file with a number outside of them would fail every load or every answer.
+    ``type_k``, ``type_v`` and ``flash_attention`` hold for both models of a pair. With ``slide`` a conversation that is
+    longer than the context goes on without its oldest turns. The ranges are the engine's: a file with a number outside
+    of them would fail every load or every answer.
     """
 
     target: str = "starter"
@@ -34,6 +38,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     draft_tokens: DraftTokens = "auto"
     n_ctx: Annotated[int, Meta(ge=0, le=1 << 30)] = 4096
     n_threads: Annotated[int, Meta(ge=0, le=512)] = 0
+    type_k: ElementType = "f16"
+    type_v: ElementType = "bf16"
+    flash_attention: FlashAttention = "auto"
+    slide: bool = False
     temperature: Annotated[float, Meta(ge=0, le=100)] = 0.8
     top_k: Annotated[int, Meta(ge=0, le=1 << 30)] = 40
     top_p: Annotated[float, Meta(ge=0, le=1)] = 0.95
@@ -42,6 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: Annotated[int, Meta(ge=1, le=1 << 30)] = 1024
     system_prompt: str = ""
     theme: Theme = "system"
+    token_colours: bool = False
 
 
 def settings_path() -> Path:
@@ -63,7 +72,27 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str]:
     except OSError as fault:
         raise SettingsError(f"Cannot read {path}: {fault.strerror}", "Check the permissions of that file.") from fault
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-        return Settings(), f"The settings file was not readable ({fault}); it was kept as {_set_aside(path, fault)}."
+        kept = _readable_part(path)
+        aside = _set_aside(path, fault)
+        if kept != Settings():
+            save_settings(kept, path)
+        return kept, f"The settings file was not readable ({fault}); it was kept as {aside}."
+
+
+def _readable_part(path: Path) -> Settings:
+    """Return the settings of a broken file, each that can be understood."""
+    try:
+        values = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OSError):
+        return Settings()
+    kept = Settings()
+    for name in values.keys() & set(Settings.__struct_fields__):
+        try:
+            one = msgspec.json.decode(msgspec.json.encode({name: values[name]}), type=Settings)
+        except (msgspec.MsgspecError, RecursionError):
+            continue
+        kept = msgspec.structs.replace(kept, **{name: getattr(one, name)})
+    return kept
 
 
 def _set_aside(path: Path, fault: Exception) -> str:

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.errors import SettingsError
+from app.memory_types import ELEMENT_TYPES
 from app.settings import Settings, load_settings, save_settings, settings_path
 
 
@@ -25,6 +26,9 @@ def test_a_first_start_has_defaults():
         temperature=st.floats(0, 5),
         spec_types=st.lists(st.sampled_from(["ngram", "draft-simple"])).map(tuple),
         theme=st.sampled_from(["system", "light", "dark"]),
+        type_k=st.sampled_from(ELEMENT_TYPES),
+        flash_attention=st.sampled_from(["auto", "on", "off"]),
+        slide=st.booleans(),
     )
 )
 def test_what_is_saved_is_loaded(home, chosen):
@@ -37,7 +41,9 @@ def test_an_older_file_takes_defaults_for_what_it_does_not_know():
     assert load_settings() == (Settings(target="other"), "")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"n_ctx": "many"}', b"\xff\xfe", b'{"theme": "mauve"}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b'{"n_ctx": "many"}', b"\xff\xfe", b'{"theme": "mauve"}', b'{"type_k": "q1"}', b"[]"]
+)
 def test_a_broken_file_is_kept_aside_and_said(content):
     settings_path().write_bytes(content)
     loaded, said = load_settings()
@@ -64,6 +70,18 @@ def test_a_number_with_which_no_answer_can_begin_is_broken(content):
     loaded, said = load_settings()
     assert loaded == Settings()
     assert content.split(b'"')[1].decode() in said
+
+
+def test_what_of_a_broken_file_can_be_read_is_kept():
+    """As of one that a newer version wrote, which knows more words."""
+    content = b'{"target": "mine", "type_k": "q2_9", "n_ctx": 512, "slide": true, "draft_tokens": [], "new": {}}'
+    settings_path().write_bytes(content)
+    kept = Settings(target="mine", n_ctx=512, slide=True)
+    loaded, said = load_settings()
+    assert loaded == kept
+    assert "q2_9" in said or "draft_tokens" in said
+    assert settings_path().with_name("settings.json.broken").read_bytes() == content
+    assert load_settings() == (kept, "")
 
 
 def test_a_second_broken_file_does_not_replace_the_first():

@@ -8,7 +8,8 @@ from msgspec import structs
 
 from app.errors import SettingsError
 from app.host import PairChoice
-from app.protocol import MAX_DRAFT_TOKENS, Sampling, SpecType, Speculation
+from app.memory_types import FLASH_ATTENTION, is_quantised
+from app.protocol import MAX_DRAFT_TOKENS, MemoryTypes, Sampling, SpecType, Speculation
 from app.settings import Settings, load_settings, save_settings
 from app.ui.pair_bar import NGRAM, NO_DRAFTER
 
@@ -28,7 +29,7 @@ class Choices:
             notice.say("warning", fault.message, fault.hint)
         else:
             if problem:
-                notice.say("warning", problem, "The defaults are used.")
+                notice.say("warning", problem, "What of it could be read is used, and the defaults for the rest.")
 
     def change(self, **values: Any) -> None:  # noqa: ANN401 - the fields of Settings
         """Set fields and save."""
@@ -62,7 +63,29 @@ class Choices:
         """What to load."""
         chosen = self.settings
         draft = chosen.draft if "draft-simple" in chosen.spec_types else None
-        return PairChoice(chosen.target, draft, n_ctx=chosen.n_ctx, n_threads=chosen.n_threads)
+        memory = self._memory()
+        return PairChoice(
+            chosen.target, draft, n_ctx=chosen.n_ctx, n_threads=chosen.n_threads, memory=memory, draft_memory=memory
+        )
+
+    def _memory(self) -> MemoryTypes:
+        """The element types; a quantised V memory takes flash attention whatever the settings say of it."""
+        chosen = self.settings
+        is_fused = FLASH_ATTENTION[chosen.flash_attention]
+        if is_quantised(chosen.type_v) and is_fused is False:
+            is_fused = None
+        return MemoryTypes(chosen.type_k, chosen.type_v, is_fused)
+
+    def how_loaded(self, pair: PairChoice) -> dict[str, Any]:
+        """The settings with which a pair is loaded as this one was; which pair it is left out."""
+        words = {is_fused: word for word, is_fused in FLASH_ATTENTION.items()}
+        return {
+            "n_ctx": pair.n_ctx,
+            "n_threads": pair.n_threads,
+            "type_k": pair.memory.type_k,
+            "type_v": pair.memory.type_v,
+            "flash_attention": words[pair.memory.flash_attention],
+        }
 
     def speculation(self) -> Speculation:
         """How the next answer is drafted."""

@@ -27,6 +27,7 @@ from app.ui.chats import Chats
 from app.ui.choices import Choices
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
+from app.ui.options_control import OptionsControl
 from app.ui.panel_control import PanelControl
 from app.ui.window_menu import WindowMenu
 
@@ -70,6 +71,7 @@ class Controller(QObject):
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
         self.panel = PanelControl(window, self.host, self.engine, self.answering, self.choices)
+        self.options = OptionsControl(window, self.host, self.choices, self.engine)
         self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None

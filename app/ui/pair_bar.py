@@ -124,6 +124,7 @@ class PairBar(QWidget):
     sidebar_toggled = Signal()
     panel_toggled = Signal()
     menu_requested = Signal()
+    options_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,6 +136,7 @@ class PairBar(QWidget):
         self._device = named(QLabel(), "device")
         self.sidebar_button = IconButton("sidebar", "Conversations (Ctrl+B)")
         self.panel_button = IconButton("panel", "Speed panel (Ctrl+J)")
+        self.options_button = IconButton("options", "Model options (Ctrl+,)")
         self.menu_button = IconButton("more", "Menu (Alt+M)")
         self._connect()
         self._build()
@@ -147,6 +149,7 @@ class PairBar(QWidget):
         self._switch.clicked.connect(self.speculation_toggled)
         self.sidebar_button.clicked.connect(self.sidebar_toggled)
         self.panel_button.clicked.connect(self.panel_toggled)
+        self.options_button.clicked.connect(self.options_requested)
         self.menu_button.clicked.connect(self.menu_requested)
 
     def _build(self) -> None:
@@ -158,6 +161,7 @@ class PairBar(QWidget):
         first.addSpacing(GRID // 2)
         first.addWidget(self._caption("Drafter"))
         first.addWidget(self._drafter, 2)
+        first.addWidget(self.options_button)
         first.addWidget(self.menu_button)
         first.addWidget(self.panel_button)
         second = QHBoxLayout()

@@ -20,6 +20,8 @@ QPushButton#send { background: %(accent)s; border: none; border-radius: 8px; }
 QPushButton#send:disabled { background: %(raised)s; }
 QPushButton#send:focus { border: 2px solid %(text)s; }
 
+QFrame#options { background: %(window)s; border: 1px solid %(border)s; }
+
 QFrame#notice { background: %(base)s; border: 1px solid %(accent)s; border-radius: 8px; }
 QFrame#notice[kind="warning"] { border-color: %(warning)s; }
 QFrame#notice[kind="error"] { border-color: %(danger)s; }

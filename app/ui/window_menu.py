@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 from app import __version__
 from app.paths import data_dir, log_dir
 from app.settings import Theme
+from app.ui.model_options import DRAFT_LENGTHS, length_words
 
 if TYPE_CHECKING:
     from app.protocol import DraftTokens
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
     from app.ui.theme import ThemeSwitch
-
-DRAFT_LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16)
 
 _THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
@@ -47,6 +46,7 @@ class WindowMenu(QObject):
             ("Ctrl+B", window.toggle_sidebar),
             ("Ctrl+J", window.toggle_panel),
             ("Ctrl+L", window.composer.take_focus),
+            ("Ctrl+T", self.toggle_tokens),
             ("Ctrl+End", window.transcript.go_to_end),
             ("Ctrl+Shift+E", window.panel.export_requested.emit),
             ("Alt+M", self.pop_up),
@@ -79,12 +79,15 @@ class WindowMenu(QObject):
         menu.addSeparator()
         self._add(menu, "Speculation on or off", window.pair_bar.toggle_speculation, "Ctrl+K")
         self._add_lengths(menu.addMenu("Draft length"))
+        self._add(menu, "Model options…", window.pair_bar.options_requested.emit, "Ctrl+,")
+        self._add(menu, "Which draft is worth it?…", window.panel.foot.profile_requested.emit)
         self._add(menu, "Record baseline", window.panel.record_requested.emit)
         self._add(menu, "Export session metrics…", window.panel.export_requested.emit, "Ctrl+Shift+E")
         self._add(menu, "Start the engine again", self._engine.restart)
         menu.addSeparator()
         self._add(menu, "Conversations", window.toggle_sidebar, "Ctrl+B")
         self._add(menu, "Speed panel", window.toggle_panel, "Ctrl+J")
+        self._add_tokens(menu)
         self._add_themes(menu.addMenu("Colours"))
         menu.addSeparator()
         self._add(menu, "About Slipstream", self.about)
@@ -102,11 +105,8 @@ class WindowMenu(QObject):
     def _add_lengths(self, menu: QMenu) -> None:
         group = QActionGroup(menu)
         chosen = self._choices.settings.draft_tokens
-        fixed = sorted({*DRAFT_LENGTHS, *((chosen,) if isinstance(chosen, int) else ())})
-        lengths: list[DraftTokens] = ["auto", *fixed]
-        for length in lengths:
-            words = "What pays, chosen as it goes" if length == "auto" else f"{length} token" + "s" * (length != 1)
-            entry = QAction(words, group, checkable=True)
+        for length in dict.fromkeys((*DRAFT_LENGTHS, chosen)):
+            entry = QAction(length_words(length), group, checkable=True)
             entry.setChecked(length == chosen)
             entry.triggered.connect(lambda _on, n=length: self.choose_length(n))
             menu.addAction(entry)
@@ -118,6 +118,22 @@ class WindowMenu(QObject):
             entry.setChecked(theme == self._choices.settings.theme)
             entry.triggered.connect(lambda _on, t=theme: self.choose_theme(t))
             menu.addAction(entry)
+
+    def _add_tokens(self, menu: QMenu) -> None:
+        entry = QAction("Colour tokens by who drafted them", menu, checkable=True)
+        entry.setChecked(self._choices.settings.token_colours)
+        entry.setShortcut(QKeySequence("Ctrl+T"))
+        entry.setShortcutVisibleInContextMenu(True)
+        entry.triggered.connect(self.toggle_tokens)
+        menu.addAction(entry)
+
+    def toggle_tokens(self) -> None:
+        """Ask for the tokens of answers from the next one on, or no more; show or hide those that are known."""
+        is_on = not self._choices.settings.token_colours
+        self._choices.change(token_colours=is_on)
+        self._window.transcript.show_tokens(is_on=is_on)
+        words = "Tokens of the next answers will be coloured." if is_on else "Tokens are not coloured any more."
+        self._window.notice.say("info", words, expires_s=4)
 
     def choose_length(self, length: DraftTokens) -> None:
         """Draft that many tokens at most, or what pays, from the next answer on."""

@@ -1,0 +1,237 @@
+"""How the pair is loaded and drafts, to be chosen in a popup at the pair bar, in words.
+
+What is chosen is kept at once; what needs the model to be loaded again has that done once, when the popup closes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QHideEvent, QStandardItemModel
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.memory_types import FlashAttention, is_quantised
+from app.protocol import DraftTokens
+from app.ui.switch import Switch
+from app.ui.theme import GRID, named, text_font
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+DRAFT_LENGTHS: tuple[DraftTokens, ...] = ("auto", "rolling", *range(1, 9), 12, 16)
+CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
+MEMORIES = (("f16", "bf16"), ("q8_0", "q8_0"), ("q4_0", "q4_0"))
+"""Types of K and V that are offered; others come from the settings file."""
+
+RELOAD = "A change needs a reload, which begins when this closes."
+BUSY = "These can be changed when the answer is complete."
+
+_FLASH: dict[FlashAttention, str] = {"auto": "Left to llama.cpp", "on": "On", "off": "Off"}
+_WIDTH_PX, _LABEL_PX = 400, 136
+
+
+def length_words(draft_tokens: DraftTokens) -> str:
+    """A draft length as it is offered."""
+    if draft_tokens == "auto":
+        return "What pays, chosen as it goes"
+    if draft_tokens == "rolling":
+        return "3 to 8, by how many were kept"
+    return f"{draft_tokens} token" + ("" if draft_tokens == 1 else "s")
+
+
+def memory_words(type_k: str, type_v: str) -> str:
+    """How exactly a conversation is kept in memory, by the types of K and V."""
+    match type_k, type_v:
+        case "f16", "bf16":
+            return "16 bits, the most exact"
+        case "q8_0", "q8_0":
+            return "8 bits, half the size"
+        case "q4_0", "q4_0":
+            return "4 bits, a quarter; answers can suffer"
+        case _:
+            return f"K {type_k}, V {type_v}"
+
+
+class Choice(QComboBox):
+    """A list of values in words."""
+
+    picked = Signal(object)
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setToolTip(why)
+        self._values: list[object] = []
+        self.activated.connect(lambda index: self.picked.emit(self._values[index]))
+
+    def fill(self, values: Iterable[tuple[object, str]], current: object) -> None:
+        """Offer values with their words; ``current``, which is among them, is shown."""
+        with QSignalBlocker(self):
+            self.clear()
+            self._values = []
+            for value, words in values:
+                self._values.append(value)
+                self.addItem(words)
+            self.setCurrentIndex(self._values.index(current))
+
+    def allow(self, value: object, *, is_allowed: bool) -> None:
+        """Let a value be chosen or not."""
+        model = self.model()
+        if isinstance(model, QStandardItemModel):
+            model.item(self._values.index(value)).setEnabled(is_allowed)
+
+    def pick(self, value: object) -> None:
+        """Choose a value as a person does."""
+        index = self._values.index(value)
+        self.setCurrentIndex(index)
+        self.activated.emit(index)
+
+
+class ModelOptions(QFrame):
+    """The popup. It shows settings and says what is chosen; it changes nothing itself."""
+
+    chosen = Signal(dict)  # fields of Settings and their new values
+    defaults_wanted = Signal()
+    closed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        named(self, "options")
+        self.setAccessibleName("Model options")
+        self.length = Choice("Draft length", "How many tokens the drafter runs ahead, at most.")
+        self.slide = Switch("Leave out the oldest turns when the context is full")
+        self.slide.setToolTip(
+            "Otherwise a conversation that is too long stops and says so. The turns stay on the screen."
+        )
+        self.context = Choice(
+            "Context length", "How much of the conversation the model can look at. Longer takes more memory."
+        )
+        self.memory = Choice(
+            "Conversation memory", "How exactly both models keep the conversation in memory (their KV cache)."
+        )
+        self.flash = Choice(
+            "Flash attention",
+            "Attention in one pass over the memory; 8 and 4 bits need it. Off, the last digits depend on how many "
+            "tokens are checked at once, so a draft can tip a near tie.",
+        )
+        self.threads = QSpinBox()
+        self.threads.setKeyboardTracking(False)
+        self.threads.setMinimumHeight(self.context.sizeHint().height())
+        self.threads.setAccessibleName("Threads")
+        self.threads.setToolTip("Processor threads to compute with. More than there are fast cores seldom helps.")
+        self._reload = named(QLabel(RELOAD, wordWrap=True), "muted")
+        self._reload.setFont(text_font(-0.5))
+        self._at_load = (self.context, self.memory, self.flash, self.threads)
+        for widget in self._at_load:
+            widget.setAccessibleDescription(RELOAD)
+        self._connect()
+        self._build()
+
+    def _connect(self) -> None:
+        self.length.picked.connect(lambda n: self.chosen.emit({"draft_tokens": n}))
+        self.slide.toggled.connect(lambda is_on: self.chosen.emit({"slide": is_on}))
+        self.context.picked.connect(lambda n: self.chosen.emit({"n_ctx": n}))
+        self.memory.picked.connect(lambda types: self.chosen.emit({"type_k": types[0], "type_v": types[1]}))
+        self.flash.picked.connect(lambda word: self.chosen.emit({"flash_attention": word}))
+        self.threads.valueChanged.connect(lambda n: self.chosen.emit({"n_threads": n}))
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID + 4)
+        column.setSpacing(GRID)
+        column.addWidget(_heading("From the next answer on"))
+        column.addLayout(_rows([("&Draft length", self.length)]))
+        column.addWidget(self.slide)
+        column.addSpacing(GRID // 2)
+        column.addWidget(_heading("When the model is loaded"))
+        column.addWidget(self._reload)
+        at_load = ("&Context length", "Conversation &memory", "&Flash attention", "&Threads")
+        column.addLayout(_rows(list(zip(at_load, self._at_load, strict=True))))
+        column.addSpacing(GRID // 2)
+        column.addLayout(self._buttons())
+        self.setFixedWidth(max(_WIDTH_PX, self.sizeHint().width()))
+
+    def _buttons(self) -> QHBoxLayout:
+        defaults, done = QPushButton("Defa&ults"), QPushButton("D&one")
+        defaults.setToolTip("All of these as they were in the beginning.")
+        defaults.clicked.connect(self.defaults_wanted)
+        done.clicked.connect(self.close)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(defaults)
+        row.addWidget(done)
+        return row
+
+    def show_settings(self, settings: Settings, *, n_ctx_train: int, n_threads: int, can_load: bool) -> None:
+        """Show what is chosen.
+
+        Args:
+            settings: what is chosen.
+            n_ctx_train: the longest context of the model that is loaded, 0 if none is.
+            n_threads: what it computes with, 0 if none is loaded.
+            can_load: whether a model could be loaded now.
+        """
+        lengths = dict.fromkeys((*DRAFT_LENGTHS, settings.draft_tokens))
+        self.length.fill(((n, length_words(n)) for n in lengths), settings.draft_tokens)
+        types = (settings.type_k, settings.type_v)
+        self.context.fill(_contexts(n_ctx_train, settings.n_ctx), settings.n_ctx)
+        self.memory.fill(((t, memory_words(*t)) for t in dict.fromkeys((*MEMORIES, types))), types)
+        self.flash.fill(_FLASH.items(), settings.flash_attention)
+        self.flash.allow("off", is_allowed=not is_quantised(settings.type_v))
+        with QSignalBlocker(self.slide), QSignalBlocker(self.threads):
+            self.slide.setChecked(settings.slide)
+            self.threads.setRange(0, max(os.cpu_count() or 1, settings.n_threads))
+            chosen = f": {n_threads}" if n_threads and not settings.n_threads else ""
+            self.threads.setSpecialValueText(f"Chosen for me{chosen}")
+            self.threads.setValue(settings.n_threads)
+        self._reload.setText(RELOAD if can_load else BUSY)
+        for widget in self._at_load:
+            widget.setEnabled(can_load)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Tell that it has been closed, whichever way."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self.closed.emit()
+
+
+def _contexts(n_ctx_train: int, current: int) -> Iterator[tuple[int, str]]:
+    """Yield the context lengths that the model can have, and the present one."""
+    offered = {n for n in CONTEXTS if not n_ctx_train or n < n_ctx_train} | {n_ctx_train, current}
+    for n in sorted(offered - {0}):
+        yield n, f"{n:,} tokens"
+    yield 0, "As long as the model can" + (f": {n_ctx_train:,} tokens" if n_ctx_train else "")
+
+
+def _heading(words: str) -> QLabel:
+    label = QLabel(words)
+    label.setFont(text_font(bold=True))
+    return label
+
+
+def _rows(pairs: Sequence[tuple[str, QWidget]]) -> QGridLayout:
+    """Lay out widgets with their names before them; a name's underlined letter goes to its widget."""
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(2 * GRID)
+    grid.setVerticalSpacing(GRID)
+    grid.setColumnStretch(1, 1)
+    for row, (words, widget) in enumerate(pairs):
+        label = QLabel(words)
+        label.setBuddy(widget)
+        label.setMinimumWidth(_LABEL_PX)
+        grid.addWidget(label, row, 0)
+        grid.addWidget(widget, row, 1)
+    return grid
