@@ -14,18 +14,22 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import EngineDiedError, SlipstreamError
+from app.costs import CostsAt, DraftCost, RowCost
+from app.errors import EngineDiedError, EngineError, SlipstreamError, UsageError
 from app.protocol import (
     Chunk,
     Command,
+    CostsMeasured,
     Done,
     Engagement,
     Event,
     Generate,
     Hello,
+    Last,
     Load,
     Loaded,
     LoadProgress,
+    MeasureCosts,
     ModelInfo,
     NoticeInfo,
     Prefill,
@@ -134,7 +138,7 @@ class ScriptedEngine:
             async with aclosing(self._carry_out(command)) as events:
                 async for event in events:
                     self._check()
-                    over = isinstance(event, Loaded | Unloaded | Done | Tokenised | Rendered)
+                    over = isinstance(event, Last)
                     yield event
         finally:
             if not over:
@@ -193,6 +197,8 @@ class ScriptedEngine:
             case Render():
                 lines = [f"{message.role}: {message.content}" for message in command.messages]
                 yield Rendered(command.id, "\n".join([*lines, "assistant:"]))
+            case MeasureCosts():
+                yield costs_of(command, self._loaded)
             case Unload():
                 self._loaded = None
                 yield Unloaded(command.id)
@@ -219,6 +225,7 @@ class ScriptedEngine:
             drafters=("ngram", "draft-simple") if command.draft else ("ngram",),
             not_engageable={} if command.draft else {"draft-simple": "No draft model is chosen."},
             load_s=self._load_s,
+            memory=command.memory,
         )
 
     async def _generate(self, command: Generate) -> AsyncGenerator[Event, None]:
@@ -274,6 +281,45 @@ def chunks_of(command: Generate, answer: Answer, n_prompt: int) -> list[Chunk]:
         t_s += (0.0004 * limit + 0.02 + 0.001 * limit) if limit else 0.02
         n_ctx += step.emitted
     return chunks
+
+
+def pass_s(n_rows: int, n_ctx: int = 0) -> float:
+    """Return what a target pass costs on the scripted machine: rows are cheap but not free, and so is a long text."""
+    return (0.02 + 0.001 * (n_rows - 1)) * (1 + n_ctx / 8192)
+
+
+def costs_of(command: MeasureCosts, loaded: Load | None) -> CostsMeasured:
+    """Return the scripted machine's cost curve: what its chunks take, a little less and more around it.
+
+    Raises:
+        EngineError: no model is loaded.
+        UsageError: the command asks for what the context has no room for, as the real engine says it.
+    """
+    if loaded is None:
+        raise EngineError("No model is loaded.", "Load one first.")
+    if not command.n_rows or min(command.n_rows) < 1:
+        raise UsageError("A pass has one row at least.", "Name row counts from 1 on.")
+    room = loaded.n_ctx - max(*command.n_rows, 5)
+    if not command.positions or not 0 <= min(command.positions) <= max(command.positions) <= room:
+        raise UsageError(
+            f"The context of {loaded.n_ctx} tokens does not reach so far.", f"Name positions from 0 to {room}."
+        )
+    drafters = ("ngram", "draft-simple") if loaded.draft else ("ngram",)
+    token_s = {"ngram": 0.00001, "draft-simple": 0.0004}
+    return CostsMeasured(
+        command.id,
+        tuple(
+            CostsAt(
+                n_ctx,
+                tuple(
+                    RowCost(n, 0.98 * pass_s(n, n_ctx), pass_s(n, n_ctx), 1.05 * pass_s(n, n_ctx), command.repeat)
+                    for n in sorted({1, *command.n_rows})
+                ),
+                tuple(DraftCost(name, token_s[name], token_s[name] / 4 if n_ctx else 0.0) for name in drafters),
+            )
+            for n_ctx in command.positions
+        ),
+    )
 
 
 def model_info(path: str) -> ModelInfo:
