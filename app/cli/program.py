@@ -14,7 +14,9 @@ from app import __version__
 from app.cli.bench import BenchOptions, bench
 from app.cli.catalog import CatalogOptions, catalog
 from app.cli.command import command
+from app.cli.compare import CompareOptions, compare_sessions
 from app.cli.devices import DevicesOptions, devices
+from app.cli.export import ExportOptions, export
 from app.cli.infer import InferOptions, infer
 from app.cli.listing import ListOptions, list_models
 from app.cli.pair import PairOptions, pair
@@ -55,6 +57,8 @@ def _program() -> typer.Typer:
     program.command("bench")(command(BenchOptions, bench))
     program.command("profile")(command(ProfileOptions, profile))
     program.command("selftest")(command(SelftestOptions, selftest))
+    program.command("export")(command(ExportOptions, export))
+    program.command("compare")(command(CompareOptions, compare_sessions))
     program.command("devices")(command(DevicesOptions, devices))
     program.command("pair")(command(PairOptions, pair))
     program.command("catalog")(command(CatalogOptions, catalog))

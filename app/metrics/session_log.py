@@ -104,6 +104,10 @@ class SessionLog:
             return None
         return self._conditions(self._loaded, sampled=run.temperature > 0, bucket=stats.context_bucket(run.steps))
 
+    def conditions_now(self) -> RunConditions | None:
+        """The conditions of what is loaded, greedy and at the start of the context; ``None`` when nothing is."""
+        return None if self._loaded is None else self._conditions(self._loaded, sampled=False)
+
     def live_baselines(self) -> tuple[Baseline, ...]:
         """The live baseline of each context bucket under the conditions of the newest plain answer, smallest first."""
         plain = [run for run in self._runs if is_plain(run) and usable(run) and run.conditions is not None]

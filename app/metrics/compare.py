@@ -1,0 +1,216 @@
+"""Two sessions side by side: the same figures of each, what differs, and the ratio where it means something.
+
+A ratio of decode speeds rests on prompts that both sessions answered the same way; its interval is that of the verdicts
+(:func:`app.metrics.verdict.judge`), from at least six such pairs. Between answers of different targets there is none.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from app.metrics import stats
+from app.metrics.export import Metrics
+from app.metrics.pictures import kind_words
+from app.metrics.report import interval, number
+from app.metrics.values import Interval, Run, RunConditions, is_plain
+from app.metrics.verdict import judge, usable
+
+SCHEMA = "slipstream.compare/1"
+
+_ALIAS = re.compile(r"prompt \d+")
+_CONDITIONS = (
+    ("target_file", "target"),
+    ("quantisation", "quantisation"),
+    ("device", "device"),
+    ("n_threads", "threads"),
+    ("draft_file", "draft model"),
+    ("app_version", "version"),
+    ("llama_cpp_commit", "llama.cpp"),
+)
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """What one session measured one way; sums and medians over the answers that count."""
+
+    n_runs: int
+    tokens: int
+    decode_tps: Interval | None
+    ttft_s: Interval | None
+    acceptance: float | None
+    alpha: float | None
+    tokens_per_step: float | None
+    verdict: str = ""
+
+
+class ComparedWay(msgspec.Struct, frozen=True, kw_only=True):
+    """One way of answering in both sessions; ``ratio`` is b ÷ a in decode speed over ``n_pairs`` shared prompts."""
+
+    way: str
+    a: Figures | None
+    b: Figures | None
+    n_pairs: int = 0
+    ratio: Interval | None = None
+    no_ratio: str = ""
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A condition in which the two sessions differ."""
+
+    what: str
+    a: str
+    b: str
+
+
+class SessionComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two sessions, side by side."""
+
+    schema: str = SCHEMA
+    names: tuple[str, str]
+    differences: tuple[Difference, ...]
+    ways: tuple[ComparedWay, ...]
+
+
+def compare(a: Metrics, b: Metrics, names: tuple[str, str] = ("A", "B")) -> SessionComparison:
+    """Put two sessions side by side."""
+    groups = [_by_way(one.runs) for one in (a, b)]
+    is_redacted = any(one.session is not None and one.session.redacted for one in (a, b))
+    is_one_target = _targets(a.runs) == _targets(b.runs) and len(_targets(a.runs)) == 1
+    ways = []
+    for way in dict.fromkeys([*groups[0], *groups[1]]):
+        left, right = (group.get(way, []) for group in groups)
+        n_pairs, ratio, why = _ratio(left, right, is_redacted=is_redacted)
+        if not is_one_target:
+            n_pairs, ratio, why = 0, None, "the targets differ"
+        ways.append(
+            ComparedWay(
+                way=_way_words(way),
+                a=_figures(left, a),
+                b=_figures(right, b),
+                n_pairs=n_pairs,
+                ratio=ratio,
+                no_ratio="" if ratio else why,
+            )
+        )
+    return SessionComparison(names=names, differences=tuple(_differences(a, b)), ways=tuple(ways))
+
+
+def figure_rows(way: ComparedWay) -> list[tuple[str, str, str]]:
+    """Return the figures of a way in words: name, that of a, that of b."""
+    rows: list[tuple[str, str, str]] = []
+    for name, words in _FIGURES.items():
+        a, b = ("–" if side is None else words(side) for side in (way.a, way.b))
+        rows.append((name, a, b))
+    return rows
+
+
+def ratio_words(way: ComparedWay) -> str:
+    """Say how much faster b decoded, or why that cannot be said."""
+    if way.ratio is None:
+        return f"none: {way.no_ratio}"
+    return f"{way.ratio.median:.2f}× ({way.ratio.low:.2f}–{way.ratio.high:.2f}), {way.n_pairs} pairs"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+_FIGURES: dict[str, Callable[[Figures], str]] = {
+    "answers": lambda f: str(f.n_runs),
+    "decode speed, tok/s": lambda f: interval(f.decode_tps) if f.decode_tps else "–",
+    "TTFT, s": lambda f: number(f.ttft_s.median if f.ttft_s else None, 3),
+    "acceptance": lambda f: _share(f.acceptance),
+    "alpha": lambda f: number(f.alpha, 2),
+    "tokens per step": lambda f: number(f.tokens_per_step, 2),
+    "verdict": lambda f: f.verdict or "–",
+}
+
+_Way = tuple[str, int | str, bool]
+
+
+def _by_way(runs: Iterable[Run]) -> dict[_Way, list[Run]]:
+    found: dict[_Way, list[Run]] = {}
+    for run in runs:
+        if usable(run):
+            found.setdefault((run.spec_type, run.draft_tokens, run.temperature > 0), []).append(run)
+    return found
+
+
+def _way_words(way: _Way) -> str:
+    spec_type, draft_tokens, is_sampled = way
+    return f"{kind_words(spec_type, draft_tokens)}, {'sampled' if is_sampled else 'greedy'}"
+
+
+def _figures(runs: Sequence[Run], metrics: Metrics) -> Figures | None:
+    if not runs:
+        return None
+    proposed, judged, accepted = (
+        sum(getattr(run, name) for run in runs) for name in ("proposed", "judged", "accepted")
+    )
+    n_steps = sum(len(run.steps) for run in runs)
+    tokens = sum(run.tokens for run in runs)
+    ids = {run.id for run in runs}
+    sentences = [c.sentence for c in metrics.comparisons if ids & {fast for fast, _ in c.pairs}]
+    return Figures(
+        n_runs=len(runs),
+        tokens=tokens,
+        decode_tps=stats.median_interval([run.decode_tps for run in runs if run.decode_tps is not None]),
+        ttft_s=stats.median_interval([run.ttft_s for run in runs if run.ttft_s is not None]),
+        acceptance=accepted / proposed if proposed else None,
+        alpha=accepted / judged if judged else None,
+        tokens_per_step=tokens / n_steps if n_steps else None,
+        verdict="; ".join(sentences),
+    )
+
+
+def _ratio(left: Sequence[Run], right: Sequence[Run], *, is_redacted: bool) -> tuple[int, Interval | None, str]:
+    if not left or not right:
+        return 0, None, "only one of them answered this way"
+    free: dict[tuple[str, int], list[float]] = {}
+    for run in left:
+        if run.decode_tps is not None:
+            free.setdefault(_prompt_key(run), []).append(run.decode_tps)
+    ratios = []
+    for run in right:
+        key = _prompt_key(run)
+        is_named = bool(run.prompt) and not (is_redacted and _ALIAS.fullmatch(run.prompt))
+        if is_named and free.get(key) and run.decode_tps is not None:
+            ratios.append(math.log(run.decode_tps / free[key].pop(0)))
+    judged = judge(ratios)
+    needs = "fewer than six prompts were answered in both" + (" (own prompts are left out)" if is_redacted else "")
+    return len(ratios), judged.speedup, needs
+
+
+def _prompt_key(run: Run) -> tuple[str, int]:
+    return run.prompt, run.conditions.context_bucket if run.conditions else 0
+
+
+def _targets(runs: Iterable[Run]) -> set[str]:
+    return {run.conditions.target_fingerprint for run in runs if run.conditions and usable(run)}
+
+
+def _differences(a: Metrics, b: Metrics) -> list[Difference]:
+    facts = [("processor", a.machine.cpu, b.machine.cpu), ("system", a.machine.os, b.machine.os)]
+    facts += [(words, _values(a.runs, field), _values(b.runs, field)) for field, words in _CONDITIONS]
+    return [Difference(what, left, right) for what, left, right in facts if left != right]
+
+
+def _values(runs: Sequence[Run], field: str) -> str:
+    """Return all that a condition was, in words."""
+    found: dict[str, None] = {}
+    for run in runs:
+        if isinstance(run.conditions, RunConditions):
+            value = getattr(run.conditions, field)
+            found["none" if value in (None, "") else str(value)] = None
+    return ", ".join(found) or "–"
+
+
+def totals(metrics: Metrics) -> str:
+    """Say how much a session holds."""
+    runs = metrics.runs
+    n_steps = sum(len(run.steps) for run in runs)
+    n_plain = sum(is_plain(run) for run in runs)
+    return f"{len(runs):,} answers ({n_plain:,} plain), {sum(run.tokens for run in runs):,} tokens, {n_steps:,} steps"

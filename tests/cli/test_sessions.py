@@ -1,0 +1,53 @@
+"""``export`` and ``compare``, as a person runs them."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+
+from app.metrics.session_export import FILES, export_session
+from app.paths import resource
+from tests.cli.commands import run
+from tests.metrics.test_compare import answered
+
+SCHEMA = json.loads(resource("metrics.schema.json").read_text(encoding="utf-8"))
+
+
+def test_export_writes_every_form_without_prompts(tmp_path):
+    metrics = answered(tmp_path / "s", 50.0, 80.0, "my secret plan ").to_metrics()
+    export_session(metrics, tmp_path / "given", redact=False)
+    done = run("export", tmp_path / "given", "--out", tmp_path / "out", "--png")
+
+    assert done.returncode == 0, done.stderr
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {*FILES, "speed.svg", "chart.png"} <= written
+    assert len(done.stdout.splitlines()) == len(written)
+    for path in (tmp_path / "out").iterdir():
+        assert b"secret" not in path.read_bytes(), path.name
+    done = run("export", tmp_path / "given" / "metrics.json", "--out", tmp_path / "all", "--with-prompts")
+    assert b"secret" in (tmp_path / "all" / "metrics.csv").read_bytes()
+
+
+def test_export_of_nothing_is_one_line_and_a_hint(tmp_path):
+    done = run("export", tmp_path, "--out", tmp_path / "out")
+
+    assert done.returncode == 1
+    line, hint = done.stderr.splitlines()
+    assert line == f"error: There is no exported session at {tmp_path}."
+    assert hint.startswith("hint: ")
+
+
+def test_compare_prints_both_and_as_json(tmp_path):
+    for name, factor in (("a", 1.0), ("b", 1.2)):
+        export_session(
+            answered(tmp_path / f"s{name}", 50.0 * factor, 80.0 * factor).to_metrics(), tmp_path / name, redact=False
+        )
+    done = run("compare", tmp_path / "a", tmp_path / "b" / "metrics.json")
+
+    assert done.returncode == 0, done.stderr
+    assert "ngram, length 4, greedy" in done.stdout
+    assert "decode speed of B ÷ A: 1.2" in done.stdout
+    found = json.loads(run("compare", tmp_path / "a", tmp_path / "b", "--json").stdout)
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    assert found["ways"][0]["n_pairs"] == 7
