@@ -5,13 +5,22 @@ from __future__ import annotations
 import asyncio
 import gc
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
-from app.errors import EngineDiedError, EngineError, LoadError, ModelFileError, ModelNotFoundError, PromptTooLongError
+from app.errors import (
+    EngineDiedError,
+    EngineError,
+    LoadError,
+    ModelFileError,
+    ModelNotFoundError,
+    PromptTooLongError,
+    UsageError,
+)
 from app.host import ChatRequest, Host, HostState, PairChoice
 from app.models.library import Library
-from app.protocol import ChatMessage, Chunk, Done, Generate, Load, Sampling, Speculation, Started, Tokenise
+from app.protocol import ChatMessage, Chunk, Done, Generate, Load, MemoryTypes, Sampling, Speculation, Started, Tokenise
 from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
 
 STARTER = PairChoice("starter")
@@ -720,3 +729,50 @@ def test_under_qasync_a_stream_that_is_dropped_is_cancelled_too(qapp):
     with qasync.QEventLoop(qapp) as loop:
         assert text_of(loop.run_until_complete(body())) == "next"
     assert bench.stops == ["cancelled", "eos"]
+
+
+def test_a_pair_and_a_request_reach_the_engine_as_they_are():
+    """Whatever a command or a window can ask for."""
+    bench = Bench()
+    memory, other = MemoryTypes("q8_0", "q8_0", flash_attention=True), MemoryTypes("q4_0", "f16")
+    pair = PairChoice(
+        "starter",
+        draft="starter",
+        n_ctx=512,
+        n_threads=3,
+        memory=memory,
+        draft_memory=other,
+        draft_n_ctx=256,
+        draft_n_threads=1,
+    )
+
+    async def body():
+        loaded = await bench.host.load(pair)
+        await bench.ask(replace(ASK, slide=True, reuse_memory=False))
+        return loaded
+
+    assert run(bench, body).memory == memory
+    (load,) = bench.sent(Load)
+    assert (load.n_ctx, load.n_threads, load.memory, load.draft_memory) == (512, 3, memory, other)
+    assert (load.draft_n_ctx, load.draft_n_threads) == (256, 1)
+    (asked,) = bench.sent(Generate)
+    assert (asked.slide, asked.reuse_memory) == (True, False)
+
+
+def test_costs_are_measured_in_turn_and_refused_in_words():
+    bench = Bench()
+
+    async def body():
+        with pytest.raises(EngineError, match="No model is loaded"):
+            await bench.host.measure_costs((1, 4), (0,))
+        await bench.host.load(WITH_DRAFT)
+        with pytest.raises(UsageError, match="does not reach so far"):
+            await bench.host.measure_costs((1, 4), (4096,))
+        return await bench.host.measure_costs((4, 8), (0, 1024), repeat=2)
+
+    near, far = run(bench, body)
+    assert [row.n_rows for row in near.rows] == [1, 4, 8]
+    assert all(row.low_s < row.median_s < row.high_s and row.n == 2 for row in near.rows)
+    assert far.n_ctx == 1024
+    assert all(a.median_s < b.median_s for a, b in zip(near.rows, far.rows, strict=True))
+    assert [cost.drafter for cost in far.drafters] == ["ngram", "draft-simple"]
