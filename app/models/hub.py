@@ -49,7 +49,6 @@ class Hub:
         self.patience = Patience() if patience is None else patience
         self._find = find
         self._known_token: tuple[Token | None] | None = None
-        quiet_client()
 
     def search(self, words: str, limit: int = 30) -> list[FoundModel]:
         """Find repositories with GGUF models, the most downloaded first.
@@ -140,12 +139,12 @@ class Hub:
         return Access(self.endpoint, self._token(), self.patience.silence_s)
 
     def _asked(self, asked: Asked, ask: Callable[[HfApi], T]) -> T:
-        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when the client is imported
+        quiet_client()
         from huggingface_hub import HfApi, get_session
 
+        get_session().timeout = API_TIMEOUT_S  # its own is none, and not every call takes one
         token = asked.token.value if asked.token else False
         api = HfApi(self.endpoint, token=token, library_name="slipstream", library_version=__version__)
-        get_session().timeout = API_TIMEOUT_S  # the client's own is none, and not every call takes one
         n_tries = min(N_API_TRIES, self.patience.n_tries)
         for n_failures in range(n_tries):
             try:

@@ -8,6 +8,7 @@ proxies and offline switch.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -104,12 +105,16 @@ def open_range(access: Access, file: RemoteFile, first: int, last: int | None = 
 
 
 def quiet_client() -> None:
-    """Keep the addresses of requests, which hold signatures, out of the log."""
-    for name in ("httpx", "httpx2", "httpcore", "httpcore2", "huggingface_hub"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    """Import the hub's client and keep the addresses of its requests, which hold signatures, out of the log."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when it is imported
+    import huggingface_hub
+
+    for name in ("httpx", "httpx2", "httpcore", "httpcore2", huggingface_hub.__name__):
+        logging.getLogger(name).setLevel(logging.ERROR)  # after the import, which may set another by HF_DEBUG
 
 
 def _request(access: Access, url: str, byte_range: str) -> AbstractContextManager[_Answer]:
+    quiet_client()
     from huggingface_hub import get_session
 
     return get_session().stream(
