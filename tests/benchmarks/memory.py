@@ -48,6 +48,7 @@ from app.protocol import (
     Hello,
     Load,
     Loaded,
+    MemoryTypes,
     ModelInfo,
     Sampling,
     Speculation,
@@ -137,6 +138,7 @@ class ScriptedContext(ScriptedMemory):
     """A scripted memory with what a session asks of a context besides."""
 
     has_state = False
+    memory_types = MemoryTypes()
 
     def mark(self) -> None:
         """Keep no checkpoint."""
