@@ -23,12 +23,16 @@ from app.errors import StoreError
 from app.host import Host
 from app.models.library import Library
 from app.ui.answering import Answering
+from app.ui.baseline_control import BaselineControl
 from app.ui.chats import Chats
 from app.ui.choices import Choices
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
 from app.ui.options_control import OptionsControl
 from app.ui.panel_control import PanelControl
+from app.ui.profiler import ProfilerControl
+from app.ui.roofline import RooflineControl
+from app.ui.session_control import SessionControl
 from app.ui.window_menu import WindowMenu
 
 if TYPE_CHECKING:
@@ -71,7 +75,14 @@ class Controller(QObject):
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
         self.panel = PanelControl(window, self.host, self.engine, self.answering, self.choices)
+        self.baselines = BaselineControl(window, self.host, self.engine, self.answering, self.choices)
+        self.baselines.use(self.chats)
+        self.panel.follow(self.baselines)
+        self.sessions = SessionControl(window, self.host)
         self.options = OptionsControl(window, self.host, self.choices, self.engine)
+        self.profiler = ProfilerControl(window, self.host, self.library, self.choices, self.engine)
+        self.profiler.use(self.answering, self.store)
+        self.roofline = RooflineControl(window, self.host)
         self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
@@ -84,6 +95,7 @@ class Controller(QObject):
         """Show the conversations, start the engine, and then load the charts."""
         self.chats.start()
         self.engine.start()
+        self.roofline.start()
         self._charts.start()
         self.window.composer.take_focus()
         if self.window.is_close_requested:
@@ -123,7 +135,9 @@ class Controller(QObject):
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
-        for part in (self.answering.close, self.panel.close, self.engine.close, self.host.close):
+        measuring = (self.profiler, self.baselines, self.sessions)
+        parts = (*measuring, self.answering, self.panel, self.roofline, self.engine, self.host)
+        for part in (closing.close for closing in parts):
             try:
                 await asyncio.wait_for(part(), CLOSE_S)
             except TimeoutError:

@@ -74,6 +74,7 @@ class SpeedPanel(QWidget):
         self.charts: SpeedCharts | None = None
         self.answers: AnswerList | None = None
         self._number = self._figure(number_font(13.0, bold=True), _SPEED_TIP, "Decode speed")
+        self._number.setObjectName("speed")
         self._number.setText(NO_NUMBER)
         self._unit = named(QLabel("tok/s"), "muted")
         self._when = named(QLabel(""), "muted")
@@ -87,6 +88,7 @@ class SpeedPanel(QWidget):
         self._place = QVBoxLayout()
         self._waiting = named(QLabel("The charts appear with the first answer.", wordWrap=True), "muted")
         self._list_place = QVBoxLayout()
+        self.below = QVBoxLayout()
         self._compared = self._figure(number_font(-0.5), "", "Comparison")
         self._facts = QGridLayout()
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
@@ -140,6 +142,7 @@ class SpeedPanel(QWidget):
         inner.addLayout(self._list_place)
         inner.addWidget(self._compared)
         inner.addLayout(self._facts)
+        inner.addLayout(self.below)
         page = QWidget()
         page.setLayout(inner)
         area = QScrollArea(widgetResizable=True)

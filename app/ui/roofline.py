@@ -1,0 +1,284 @@
+"""The roofline gauge: how near decoding is to what the memory lets through, and what speculation makes of that."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.engine.gguf import GgufHeader, read_header
+from app.errors import SlipstreamError
+from app.metrics import bandwidth, stats
+from app.metrics.machine import cpu_name
+from app.metrics.roofline import Roofline, active_weight_bytes, known_part, traffic
+from app.metrics.values import Run, is_complete, is_plain
+from app.ui.figures import current_baseline
+from app.ui.theme import GRID, colours, follow, named, number_font
+
+if TYPE_CHECKING:
+    from app.host import Host
+    from app.metrics.bandwidth import Bandwidth
+    from app.ui.main_window import MainWindow
+
+logger = logging.getLogger(__name__)
+
+MEANING = (
+    "A plain token reads every active weight once, and the keys and values of all positions before it. "
+    "Memory bandwidth ÷ those bytes is a ceiling that plain decoding cannot pass. A target pass with a draft reads the "
+    "weights once for several tokens, so speculation can."
+)
+_BAR_PX = 9
+_REFRESH_MS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """What the gauge shows: the limit, and speeds as shares of it; None where there is none yet."""
+
+    roof: Roofline
+    plain_tps: float | None = None
+    speculative_tps: float | None = None
+    speculative_limit_tps: float | None = None
+
+    def words(self) -> str:
+        """All of it in sentences."""
+        read, limit = self.roof.traffic, self.roof.limit_tps
+        speed = f"{self.roof.bandwidth / 1e9:.1f} GB/s"
+        size = f"{_size(read.n_bytes)} at position {read.n_ctx:,}"
+        lines = [f"A plain token reads {size}; memory moves {speed}: at most {limit:.1f} tok/s."]
+        if self.plain_tps is not None:
+            lines.append(f"Plain decoding reaches {self.plain_tps:.1f} ({self.roof.share(self.plain_tps):.0%}).")
+        else:
+            lines.append("An answer without speculation will show how near plain decoding comes.")
+        if self.speculative_tps is not None:
+            share = self.roof.share(self.speculative_tps)
+            verb = "lifts it to" if self.plain_tps is not None and self.speculative_tps > self.plain_tps else "makes it"
+            own = f", its own ceiling {self.speculative_limit_tps:.1f}" if self.speculative_limit_tps else ""
+            lines.append(f"Speculation {verb} {self.speculative_tps:.1f} ({share:.0%} of the plain ceiling{own}).")
+        return " ".join(lines)
+
+
+class _Bars(QWidget):
+    """Plain above speculative, both against the ceiling."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gauge: Gauge | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """Room for two bars."""
+        return QSize(160, 2 * _BAR_PX + 3 * 3)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draw the bars and the ceiling."""
+        if self.gauge is None:
+            return
+        scheme, roof = colours(), self.gauge.roof
+        shares = [
+            (roof.share(tps) if tps is not None else 0.0, colour)
+            for tps, colour in ((self.gauge.plain_tps, scheme.plain), (self.gauge.speculative_tps, scheme.accent))
+        ]
+        scale = (self.width() - 2) / max(1.05, *(1.05 * share for share, _ in shares))
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for n, (share, colour) in enumerate(shares):
+            y = 3 + n * (_BAR_PX + 3)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(scheme.raised))
+            painter.drawRect(QRectF(1, y, scale, _BAR_PX))
+            painter.setBrush(QBrush(QColor(colour), Qt.BrushStyle.Dense2Pattern if n else Qt.BrushStyle.SolidPattern))
+            painter.drawRect(QRectF(1, y, scale * share, _BAR_PX))
+        painter.setPen(QPen(QColor(scheme.text), 2))
+        painter.drawLine(round(1 + scale), 0, round(1 + scale), self.height())
+
+
+class RooflineGauge(QWidget):
+    """The gauge with its words, or what to do to get one."""
+
+    measure_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel("Memory limit")
+        self._title.setFont(number_font(-0.5, bold=True))
+        self._bars = _Bars()
+        self._words = named(QLabel(wordWrap=True), "muted")
+        self._words.setFont(number_font(-0.5))
+        self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.measure = QPushButton("Measure memory speed")
+        self.measure.setToolTip("Takes some seconds, once for this machine; nothing else should run meanwhile")
+        self.measure.clicked.connect(self.measure_requested)
+        self.setToolTip(MEANING)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, GRID // 2, 0, 0)
+        column.setSpacing(GRID // 2)
+        for part in (self._title, self._bars, self._words, self.measure):
+            column.addWidget(part)
+        self.show_missing("", can_measure=False)
+        follow(self._bars.update)
+
+    @property
+    def words(self) -> str:
+        """What is said."""
+        return str(self._words.text())
+
+    def show_gauge(self, gauge: Gauge, beside: str = "") -> None:
+        """Show the limit and the speeds; ``beside`` is what is known of the part."""
+        self.show()
+        self._bars.gauge = gauge
+        self._bars.show()
+        self._bars.update()
+        self.measure.hide()
+        words = gauge.words() + (f" {beside}" if beside else "")
+        self._words.setText(words)
+        self._bars.setAccessibleName(f"Memory limit: {words}")
+
+    def show_missing(self, words: str, *, can_measure: bool) -> None:
+        """Say why there is no gauge yet, and offer to measure."""
+        self._bars.gauge = None
+        self._bars.hide()
+        self._words.setText(words)
+        self.measure.setVisible(can_measure)
+        self.setVisible(bool(words))
+
+
+class RooflineControl(QObject):
+    """Between the host's runs and the gauge."""
+
+    def __init__(self, window: MainWindow, host: Host) -> None:
+        super().__init__(window)
+        self._window, self._host = window, host
+        self._bandwidth: Bandwidth | None = None
+        self._headers: dict[str, GgufHeader | None] = {}
+        self._task: asyncio.Task[None] | None = None
+        self.gauge = RooflineGauge()
+        window.panel.below.addWidget(self.gauge)
+        self._later = QTimer(self, singleShot=True, interval=_REFRESH_MS)
+        self._later.timeout.connect(self.refresh)
+        self._unsubscribe = host.session.subscribe(self._later.start)
+        self.gauge.measure_requested.connect(self.measure)
+
+    def start(self) -> None:
+        """Take what was measured before."""
+        self._bandwidth = bandwidth.cached()
+        self._later.start()
+
+    async def close(self) -> None:
+        """Wait for what is running."""
+        self._unsubscribe()
+        self._later.stop()
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def measure(self) -> None:
+        """Measure the memory, unless an answer is being written."""
+        if self._host.state.phase != "idle":
+            self._window.notice.say("info", "The engine is busy; measure when it is not.", expires_s=6)
+            return
+        self._run(self._measure())
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(work)
+        else:
+            work.close()
+
+    async def _measure(self) -> None:
+        self.gauge.show_missing("Measuring the memory…", can_measure=False)
+        try:
+            self._bandwidth = await asyncio.to_thread(bandwidth.measure)
+        except SlipstreamError as fault:
+            self._window.notice.say("error", fault.message, fault.hint)
+        await self._show()
+
+    def refresh(self) -> None:
+        """Show everything anew."""
+        if self._host.state.loaded is not None:
+            self._run(self._show())
+
+    async def _show(self) -> None:
+        loaded, pair = self._host.state.loaded, self._host.state.pair
+        if loaded is None or pair is None:
+            return
+        if self._bandwidth is None:
+            self.gauge.show_missing("How near decoding is to what the memory lets through:", can_measure=True)
+            return
+        header = await self._header(loaded.target.path)
+        if header is None or header.split[1] > 1:
+            self.gauge.show_missing("", can_measure=False)
+            return
+        plain, drafted = self._latest()
+        position = _middle_position(drafted or plain)
+        roof = Roofline(traffic(header, position, pair.memory), self._bandwidth.bytes_per_s)
+        baseline = current_baseline(self._host.session)
+        plain_tps = baseline.decode_tps.median if baseline is not None else plain.decode_tps if plain else None
+        draft = await self._header(loaded.draft.path) if loaded.draft is not None else None
+        draft_bytes = active_weight_bytes(draft) if draft is not None else 0
+        self.gauge.show_gauge(
+            Gauge(
+                roof,
+                plain_tps,
+                drafted.decode_tps if drafted else None,
+                _own_limit(roof, drafted, draft_bytes) if drafted else None,
+            ),
+            beside=_part_words(),
+        )
+
+    async def _header(self, path: str) -> GgufHeader | None:
+        if path not in self._headers:
+            try:
+                self._headers[path] = await asyncio.to_thread(read_header, Path(path))
+            except SlipstreamError as fault:
+                logger.info("no roofline for %s: %s", path, fault.message)
+                self._headers[path] = None
+        return self._headers[path]
+
+    def _latest(self) -> tuple[Run | None, Run | None]:
+        """Return the newest complete answers of what is loaded: a plain one and one that was drafted."""
+        plain = drafted = None
+        for run in reversed(self._host.session.runs):
+            if not is_complete(run) or not self._is_of_now(run):
+                continue
+            if is_plain(run):
+                plain = plain or run
+            elif run.engaged:
+                drafted = drafted or run
+            if plain and drafted:
+                break
+        return plain, drafted
+
+    def _is_of_now(self, run: Run) -> bool:
+        loaded = self._host.state.loaded
+        if loaded is None or run.conditions is None:
+            return False
+        return run.conditions.target_file == Path(loaded.target.path).name
+
+
+def _own_limit(roof: Roofline, run: Run, draft_bytes: int) -> float | None:
+    per_step = stats.tokens_per_step(run.steps)
+    if per_step is None:
+        return None
+    return roof.speculative_limit_tps(per_step, run.proposed / len(run.steps), draft_bytes)
+
+
+def _middle_position(run: Run | None) -> int:
+    """The context position that a decode speed is of, on average; 1 before any answer."""
+    return (run.steps[0].n_ctx + run.steps[-1].n_ctx) // 2 if run is not None else 1
+
+
+def _part_words() -> str:
+    part = known_part(cpu_name())
+    return f"{part.name}: {part.peak_gb_s:g} GB/s at its peak ({part.memory})." if part is not None else ""
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.2f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
