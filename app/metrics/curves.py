@@ -24,6 +24,9 @@ MOST_POINTS = 3000
 
 LEAST_OF_A_RUN = 2
 
+LEAST_WINDOW_S = 0.5
+"""An answer's first moments are a few steps that jump; over less than this only a whole answer is a point."""
+
 Points = tuple[tuple[float, float], ...]
 
 
@@ -68,7 +71,7 @@ def _curve(run: Run, start_s: float, n_points: int) -> Curve:
         i = round(point * last / n_points)
         before = max(0, bisect_right(t_s, t_s[i] - LIVE_WINDOW_S, 0, i) - 1)
         at_s, window_s = start_s + t_s[i] - t_s[0], t_s[i] - t_s[before]
-        if window_s <= 0:
+        if (window_s < LEAST_WINDOW_S and i < last) or window_s <= 0:
             continue
         speed.append((at_s, (emitted[i] - emitted[before]) / window_s))
         if proposed[i] > proposed[before]:

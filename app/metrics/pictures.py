@@ -19,6 +19,7 @@ WIDTH, HEIGHT = 860, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 30
 _N_TICKS = 5
 _HEADROOM = 1.12
+_LEAST_ROWS = 5
 _FONT = "font-family='Segoe UI, system-ui, sans-serif' font-size='12'"
 
 
@@ -88,7 +89,7 @@ def _speed(drawn: Sequence[Curve], band: Interval | None, inks: Inks) -> Iterato
         yield _line((_LEFT, middle), (WIDTH - _RIGHT, middle), inks.muted, "stroke-dasharray='2 3'")
     for curve in drawn:
         yield _path(frame, curve.speed, curve, inks)
-    yield from _legend(inks, has_band=band is not None, has_plain=any(not curve.is_drafted for curve in drawn))
+    yield from _legend(drawn, inks, has_band=band is not None)
 
 
 def _share(drawn: Sequence[Curve], inks: Inks) -> Iterator[str]:
@@ -117,13 +118,14 @@ def _verdicts(judged: Sequence[Comparison], inks: Inks) -> Iterator[str]:
     bands = [c.speedup for c in shown if c.speedup is not None]
     low = min(0.9, *(max(0.2, band.low) for band in bands))
     high = max(1.1, *(min(5.0, band.high) for band in bands))
-    frame = _Frame(high + 0.05, len(shown), low - 0.05)
+    n_rows = max(_LEAST_ROWS, len(shown))
+    frame = _Frame(high + 0.05, n_rows, low - 0.05)
     for tick in _ticks(frame.x_low, frame.x_high):
         yield _line((frame.x(tick), _TOP), (frame.x(tick), HEIGHT - _BOTTOM), inks.grid)
         yield _text(frame.x(tick), HEIGHT - _BOTTOM + 16, f"{tick:g}×", inks.muted, "middle")
     yield _line((frame.x(1), _TOP), (frame.x(1), HEIGHT - _BOTTOM), inks.text, "stroke-dasharray='4 3'")
     for row, (comparison, band) in enumerate(zip(shown, bands, strict=True)):
-        y = frame.y(len(shown) - row - 0.7)
+        y = frame.y(n_rows - row - 0.7)
         left, right = frame.x(max(frame.x_low, band.low)), frame.x(min(frame.x_high, band.high))
         yield _line((left, y), (right, y), inks.drafted, "stroke-width='3'")
         middle = frame.x(min(max(band.median, frame.x_low), frame.x_high))
@@ -176,12 +178,15 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(n * step, 10) for n in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _legend(inks: Inks, *, has_band: bool, has_plain: bool) -> Iterator[str]:
-    words = [("━ drafted", inks.drafted)]
-    words += [("╌ plain", inks.plain)] if has_plain else []
+def _legend(drawn: Sequence[Curve], inks: Inks, *, has_band: bool) -> Iterator[str]:
+    words = [("━ drafted", inks.drafted)] if any(curve.is_drafted for curve in drawn) else []
+    words += [("╌ plain", inks.plain)] if any(not curve.is_drafted for curve in drawn) else []
     words += [("▒ baseline", inks.muted)] if has_band else []
-    for n, (text, colour) in enumerate(reversed(words)):
-        yield _text(WIDTH - _RIGHT - 84 * n, 18, text, colour, "end")
+    words += [("┈ does not count", inks.muted)] if any(curve.is_excluded for curve in drawn) else []
+    x = WIDTH - _RIGHT
+    for text, colour in reversed(words):
+        yield _text(x, 18, text, colour, "end")
+        x -= 8 * len(text) + 14
 
 
 def _path(frame: _Frame, points: Points, curve: Curve, inks: Inks) -> str:

@@ -174,7 +174,7 @@ def _markdown(metrics: Metrics, images: Sequence[str]) -> Iterator[str]:
 
 def _literal(text: str) -> str:
     """Return text that Markdown leaves as it is."""
-    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
 
 
 def _rest(metrics: Metrics) -> Iterator[str]:

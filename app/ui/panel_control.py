@@ -2,61 +2,44 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import Coroutine
-from contextlib import aclosing
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QFileDialog
 
-from app.chat.conversation import now
-from app.errors import SlipstreamError
-from app.host import AnswerEvent, Host
-from app.metrics.session_export import export_session
-from app.protocol import Chunk, Speculation, Started, Step
+from app.host import Host
+from app.protocol import Step
 from app.ui.chart_control import ChartControl
 from app.ui.figures import standing
-from app.ui.recording import Recording
 
 if TYPE_CHECKING:
     from app.ui.answering import Answering
+    from app.ui.baseline_control import BaselineControl
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
 
-logger = logging.getLogger(__name__)
-
 _SHOW_EVERY_MS = 100
-_RECORD_SEED = 1
 
 
 class PanelControl(QObject):
-    """Shows what is measured, records baselines, exports."""
+    """Shows what is measured: of the person's questions, and of a baseline that is being recorded."""
 
     def __init__(
         self, window: MainWindow, host: Host, engine: EngineControl, answering: Answering, choices: Choices
     ) -> None:
         super().__init__(window)
-        self._window, self._host, self._engine = window, host, engine
+        self._window, self._host = window, host
         self._answering, self._choices = answering, choices
         self._panel = window.panel
         self._charts = ChartControl(window, host.session)
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._recording: asyncio.Task[None] | None = None
+        self._baselines: BaselineControl | None = None
         self._show = QTimer(self, singleShot=True, interval=_SHOW_EVERY_MS)
         self._show.timeout.connect(self.on_show_due)
         self._unsubscribe = host.session.subscribe(self.refresh)
         answering.began.connect(self.on_began)
         answering.stepped.connect(self.on_step)
         answering.ended.connect(self.on_ended)
-        answering.refusal = self.refusal
         engine.loaded_changed.connect(self.refresh)
-        self._panel.record_requested.connect(self.record)
-        self._panel.cancel_requested.connect(self.cancel_recording)
-        self._panel.export_requested.connect(self.export)
         self._panel.switch_off_requested.connect(self.on_switch_off)
         self.refresh()
 
@@ -65,21 +48,18 @@ class PanelControl(QObject):
         self._charts.install()
         self.refresh()
 
+    def follow(self, baselines: BaselineControl) -> None:
+        """Show what is measured for a baseline, too."""
+        self._baselines = baselines
+        baselines.began.connect(self.on_began)
+        baselines.stepped.connect(self.on_step)
+        baselines.ended.connect(self.on_ended)
+        baselines.changed.connect(self._enable)
+
     async def close(self) -> None:
-        """Stop a recording and wait for an export."""
+        """Show nothing any more."""
         self._unsubscribe()
         self._show.stop()
-        self.cancel_recording()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-
-    def refusal(self) -> str:
-        """Why no question can be asked now, "" if one can."""
-        return "A baseline is being recorded. Cancel it, or wait." if self._is_recording else ""
-
-    @property
-    def _is_recording(self) -> bool:
-        return self._recording is not None and not self._recording.done()
 
     # --- measuring ------------------------------------------------------------------------------------
 
@@ -123,81 +103,6 @@ class PanelControl(QObject):
         self.refresh()
 
     def _enable(self) -> None:
-        is_free = self._host.state.loaded is not None and not self._answering.is_busy and not self._is_recording
+        is_recording = self._baselines is not None and self._baselines.is_recording
+        is_free = self._host.state.loaded is not None and not self._answering.is_busy and not is_recording
         self._panel.enable_actions(can_record=is_free, can_export=bool(self._host.session.runs))
-
-    # --- recording ------------------------------------------------------------------------------------
-
-    def record(self) -> None:
-        """Record a baseline, unless something else runs."""
-        if not self._is_recording and not self._answering.is_busy and self._host.state.loaded is not None:
-            self._recording = self._spawn(self._record())
-
-    def cancel_recording(self) -> None:
-        """Stop recording; what was loaded is loaded again."""
-        if self._recording is not None:
-            self._recording.cancel()
-
-    async def _record(self) -> None:
-        way = Speculation(types=self._choices.kinds, draft_tokens=self._choices.settings.draft_tokens)
-        recording = Recording(self._host, self._choices.sampling(_RECORD_SEED), way, self._on_recorded_event)
-        words = ""
-        self._panel.show_recording(0.0, "Preparing to record…")
-        self._enable()
-        try:
-            async with aclosing(recording.run(self._choices.pair())) as steps:
-                async for progress in steps:
-                    self._panel.show_recording(progress.fraction, progress.words)
-            if recording.baseline is not None:
-                self._host.session.baseline = recording.baseline
-                self._host.session.baselines.save(recording.baseline)
-        except asyncio.CancelledError:
-            words = "The recording was cancelled."
-        except SlipstreamError as fault:
-            logger.info("recording failed: %s", fault.message)
-            words = f"The recording failed. {fault.message} {fault.hint}"
-        finally:
-            self._charts.end()
-            self._recording = None
-            self._panel.show_recording(None, words)
-            self._engine.note_engagement(None)
-            self.refresh()
-
-    def _on_recorded_event(self, event: AnswerEvent, way: Speculation) -> None:
-        if isinstance(event, Started):
-            self.on_began(is_drafting=bool(way.types))
-        elif isinstance(event, Chunk):
-            self.on_step(event.step)
-
-    # --- exporting ------------------------------------------------------------------------------------
-
-    def export(self) -> None:
-        """Ask for a folder, then write the session's metrics into it."""
-        if not self._host.session.runs:
-            self._window.notice.say("info", "Nothing has been measured yet.", "Ask something first.", expires_s=8)
-            return
-        dialog = QFileDialog(self._window, "Export session metrics into a folder")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Export here")
-        dialog.fileSelected.connect(self.on_folder_chosen)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
-    def on_folder_chosen(self, folder: str) -> None:
-        """Write into a new folder inside the one that was chosen."""
-        self._spawn(self._export(Path(folder) / f"slipstream-metrics-{now().astimezone():%Y%m%d-%H%M%S}"))
-
-    async def _export(self, folder: Path) -> None:
-        try:
-            written = await asyncio.to_thread(export_session, self._host.session.to_metrics(), folder)
-        except SlipstreamError as fault:
-            self._window.notice.say("error", fault.message, fault.hint)
-        else:
-            names = ", ".join(path.name for path in written)
-            self._window.notice.say("info", f"Exported {names} to {folder}.")
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task

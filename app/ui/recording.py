@@ -1,32 +1,53 @@
-"""Recording a baseline: the built-in prompts answered by turns without and with speculation.
+"""Recording a baseline: named prompts answered by turns without and with speculation, over some rounds.
 
 A baseline is plain decoding with no drafter loaded. With n-gram drafting the two kinds of answer alternate, so that
-heat and other programs' load fall on both alike; with a draft model the target is measured alone first.
+heat and other programs' load fall on both alike; with a draft model they alternate in blocks, since the target has to
+be alone for the plain ones. What each load begins with is a warm-up, and is dropped. A recording that is broken off
+marks its answers: they count nowhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from app.errors import EngineError
-from app.host import AnswerEvent, ChatRequest, Host, PairChoice
+import msgspec
+
+from app.host import AnswerEvent, Host, PairChoice
+from app.host.trials import WARM_UP, Trial, answer, is_off, one_round, request_of
 from app.metrics.baseline import Baseline, record
 from app.metrics.prompts import Prompt, load_prompts
+from app.metrics.recorder import spec_name
+from app.metrics.surroundings import Source, Watch
 from app.metrics.values import Run
-from app.protocol import Sampling, Speculation
+from app.protocol import ChatMessage, Sampling, Speculation
 from app.ui.wording import drafter_name
 
 SETS = ("chat", "code", "prose")
 PER_SET = 2
 MAX_TOKENS = 64
+MOST_OWN = 12
+MOST_ROUNDS = 20
+
+INTERRUPTED = "the recording was interrupted"
+DROPPED = "a warm-up"
 
 _WARM_UP_TOKENS = 8
-_WARM_UP = "warm-up"
 _PLAIN = Speculation()
 
 OnEvent = Callable[[AnswerEvent, Speculation], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingPlan:
+    """What to record on: prompts under the name of their set, so many times each; ``name`` "" is the set's."""
+
+    prompts: tuple[Prompt, ...]
+    prompt_set: str
+    n_rounds: int = 1
+    name: str = ""
+    max_tokens: int = MAX_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,71 +58,126 @@ class RecordProgress:
     words: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Trials that need the same pair loaded."""
+
+    pair: PairChoice
+    trials: tuple[Trial, ...]
+
+
 def built_in_prompts() -> tuple[Prompt, ...]:
     """Return some prompts of each kind."""
     return tuple(prompt for name in SETS for prompt in load_prompts(name)[:PER_SET])
 
 
+def built_in_plan() -> RecordingPlan:
+    """Record on some prompts of each kind, once."""
+    return RecordingPlan(built_in_prompts(), ", ".join(SETS))
+
+
+def own_prompts(conversation: Sequence[ChatMessage]) -> tuple[Prompt, ...]:
+    """Return the newest questions of a conversation, each with what was said before it."""
+    asked = [i for i, message in enumerate(conversation) if message.role == "user" and message.content.strip()]
+    return tuple(
+        Prompt(f"question {n}", tuple(conversation[: i + 1]), "own") for n, i in enumerate(asked[-MOST_OWN:], start=1)
+    )
+
+
 class Recording:
     """One recording through the host, step by step."""
 
-    def __init__(self, host: Host, sampling: Sampling, way: Speculation, on_event: OnEvent) -> None:
+    def __init__(
+        self, host: Host, sampling: Sampling, way: Speculation, on_event: OnEvent, source: Source | None = None
+    ) -> None:
         self._host, self._sampling, self._way, self._on_event = host, sampling, way, on_event
-        self._prompts = built_in_prompts()
-        self.baseline: Baseline | None = None
+        self._source = source
+        self._seen: list[str] = []
+        self.baselines: tuple[Baseline, ...] = ()
 
-    async def run(self, pair: PairChoice) -> AsyncGenerator[RecordProgress, None]:
+    async def run(self, pair: PairChoice, plan: RecordingPlan | None = None) -> AsyncGenerator[RecordProgress, None]:
         """Measure; yield before every answer. Afterwards, also after a cancel, ``pair`` is loaded.
 
         Raises:
             SlipstreamError: the engine failed, or the answers do not make a baseline.
         """
-        alone = replace(pair, draft=None)
-        trials = self._trials(is_alternating=pair.draft is None)
+        plan = plan or built_in_plan()
+        blocks = self._blocks(pair, plan)
+        total, done = sum(len(block.trials) for block in blocks), 0
         plain: list[Run] = []
+        is_whole = False
         try:
             yield RecordProgress(0.0, "Preparing to record…")
-            await self._host.load(alone)
-            await self._ask(replace(self._prompts[0], name=_WARM_UP), _PLAIN, _WARM_UP_TOKENS)
-            for n, (prompt, way) in enumerate(trials):
-                kind = "plain" if way == _PLAIN else f"with {drafter_name(','.join(way.types))}"
-                yield RecordProgress(
-                    n / len(trials), f"Recording answer {n + 1} of {len(trials)}: {prompt.name}, {kind}"
-                )
-                if way != _PLAIN:
-                    await self._host.load(pair)
-                run = await self._ask(prompt, way, MAX_TOKENS)
-                if way == _PLAIN:
-                    plain.append(run)
-            self.baseline = record(plain, prompt_set=", ".join(SETS))[0]
+            watch = await asyncio.to_thread(Watch, self._source)
+            for block in blocks:
+                await self._host.load(block.pair)
+                await self._warm_up(block)
+                for trial in block.trials:
+                    words = f"Recording answer {done + 1} of {total}: {_trial_words(trial)}"
+                    yield RecordProgress(done / total, words)
+                    run = await self._ask(trial, plan.max_tokens)
+                    plain += [run] if is_off(trial.speculation) else []
+                    done += 1
+            self.baselines = await self._summed_up(plain, plan, watch)
+            is_whole = True
         finally:
+            if not is_whole:
+                self._host.session.mark(self._seen, excluded=INTERRUPTED)
             if self._host.state.pair != pair and self._host.state.phase != "died":
                 await self._host.load(pair)
 
-    def _trials(self, *, is_alternating: bool) -> Sequence[tuple[Prompt, Speculation]]:
-        ways = (_PLAIN, self._way) if self._way != _PLAIN else (_PLAIN,)
-        if not is_alternating:
-            return [(prompt, way) for way in ways for prompt in self._prompts]
-        return [
-            (prompt, ways[(n + turn) % len(ways)])
-            for turn in range(len(ways))
-            for n, prompt in enumerate(self._prompts)
-        ]
-
-    async def _ask(self, prompt: Prompt, way: Speculation, max_tokens: int) -> Run:
-        request = ChatRequest(
-            messages=prompt.messages,
-            label=prompt.name,
-            speculation=way,
-            sampling=self._sampling,
-            max_tokens=max_tokens,
-            reuse_memory=False,
+    async def _summed_up(self, plain: Sequence[Run], plan: RecordingPlan, watch: Watch) -> tuple[Baseline, ...]:
+        notes = await asyncio.to_thread(watch.notes)
+        found = record(plain, prompt_set=plan.prompt_set, name=plan.name)
+        power_mode, on_battery = watch.last.power_mode, watch.last.on_battery
+        return tuple(
+            msgspec.structs.replace(one, notes=notes, power_mode=power_mode, on_battery=on_battery) for one in found
         )
-        before = len(self._host.session.runs)
-        async with aclosing(self._host.answer(request)) as events:
-            async for event in events:
-                self._on_event(event, way)
-        runs = self._host.session.runs
-        if len(runs) == before:
-            raise EngineError("An answer was not recorded.", "Record again.")
-        return runs[-1]
+
+    def _blocks(self, pair: PairChoice, plan: RecordingPlan) -> list[_Block]:
+        alone = replace(pair, draft=None)
+        ways = (_PLAIN, self._way) if spec_name(self._way) != "none" else (_PLAIN,)
+        if pair.draft is None or len(ways) == 1:
+            rounds = (trial for n in range(plan.n_rounds) for trial in one_round(plan.prompts, ways, n))
+            return [_Block(alone, tuple(rounds))]
+        blocks: list[_Block] = []
+        for n in range(plan.n_rounds):
+            for way in ways[:: -1 if n % 2 else 1]:
+                trials = tuple(Trial(prompt, way, n) for prompt in plan.prompts)
+                loaded = alone if is_off(way) else pair
+                if blocks and blocks[-1].pair == loaded:  # one round ends as the next begins: no load between them
+                    trials = (*blocks.pop().trials, *trials)
+                blocks.append(_Block(loaded, trials))
+        return blocks
+
+    async def _warm_up(self, block: _Block) -> None:
+        for way in dict.fromkeys(trial.speculation for trial in block.trials):
+            prompt = block.trials[0].prompt
+            request = request_of(prompt, way, self._sampling, _WARM_UP_TOKENS, label=WARM_UP)
+            run, _, _ = await answer(self._host, request, self._listener(way))
+            self._host.session.mark([run.id], excluded=DROPPED)
+
+    async def _ask(self, trial: Trial, max_tokens: int) -> Run:
+        way = trial.speculation
+        request = request_of(trial.prompt, way, self._sampling, max_tokens, label=trial.prompt.name)
+        watch = await asyncio.to_thread(Watch, self._source)
+        run, _, _ = await answer(self._host, request, self._listener(way))
+        self._seen.append(run.id)
+        if notes := await asyncio.to_thread(watch.notes):
+            self._host.session.mark([run.id], notes=notes)
+        return run
+
+    def _listener(self, way: Speculation) -> Callable[[AnswerEvent], None]:
+        return lambda event: self._on_event(event, way)
+
+
+def _trial_words(trial: Trial) -> str:
+    way = trial.speculation
+    kind = "plain" if is_off(way) else f"with {drafter_name(','.join(way.types))}"
+    again = f", round {trial.round + 1}" if trial.round else ""
+    return f"{trial.prompt.name}, {kind}{again}"
+
+
+def n_answers(plan: RecordingPlan, ways: Iterable[Speculation]) -> int:
+    """Return how many answers a recording takes, warm-ups left out."""
+    return len(plan.prompts) * plan.n_rounds * len(set(ways))

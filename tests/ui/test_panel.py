@@ -1,21 +1,14 @@
 """The speed panel: figures, charts, recording a baseline, export."""
 
-import asyncio
-import json
-
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QFileDialog, QScrollArea
+from PySide6.QtWidgets import QScrollArea
 
-from app.errors import DecodeError
-from app.metrics.export import read_json
 from app.metrics.stats import decode_tps
-from app.protocol import Generate, Step
+from app.protocol import Step
 from app.ui.figures import Fact
-from app.ui.recording import built_in_prompts
 from app.ui.trace import GAP_S, LiveTrace, Timeline
 from tests.doubles import POEM, Answer
-from tests.ui.conftest import shows_dialog
 
 LONG = f"{POEM} {POEM} {POEM}"
 
@@ -138,123 +131,5 @@ def test_the_panel_speaks_of_now_while_an_answer_runs(program):
         assert not program.window.panel.foot.record.isEnabled()
         await program.until(lambda: not program.controller.answering.is_busy)
         assert program.window.panel._when.text() == "last answer"
-
-    program.run(story)
-
-
-def test_a_baseline_is_recorded_by_turns_and_kept(program):
-    program.answers = (Answer(text=LONG, pace_s=0.001),)
-
-    async def story():
-        panel = program.window.panel
-        seen = []
-        program.window.panel.record_requested.emit()
-        assert program.controller.answering.refusal()
-        await program.until(panel.foot.cancel.isVisible)
-        await program.until(lambda: seen.append(panel.foot.words.text()) or panel.foot.record.isVisible())
-        said = [words for words in seen if words.startswith("Recording answer")]
-        assert any("plain" in words for words in said)
-        assert any("with n-gram" in words for words in said)
-        asked = [c for c in program.engines[0].commands if isinstance(c, Generate)][1:]
-        assert [bool(c.speculation.types) for c in asked] == [False, True] * 3 + [True, False] * 3
-        assert panel.baseline_words == "Baseline 50.0 tok/s (50.0–50.0), 6 answers, recorded"
-        assert panel.verdict.startswith("Speculation pays 2.")
-        assert len(program.host.session.baselines.all()) == 1
-
-    program.run(story)
-
-    async def again():
-        assert "recorded" in program.window.panel.baseline_words, "a recorded baseline is found at the next start"
-
-    program.run(again)
-
-
-def test_a_baseline_with_a_draft_model_measures_the_target_alone(program):
-    program.answers = (Answer(text=LONG),)
-
-    async def story():
-        program.controller.engine.pick_drafter("starter")
-        await program.until(lambda: not program.controller.engine.is_loading)
-        program.window.panel.record_requested.emit()
-        await program.until(lambda: program.window.panel.foot.record.isVisible() and program.host.session.baseline)
-        kinds = [type(c).__name__ + ("+" if getattr(c, "draft", None) else "") for c in program.engines[0].commands]
-        assert kinds == ["Load", "Load+", "Load", *["Generate"] * 7, "Load+", *["Generate"] * 6]
-        assert program.host.session.baseline.n_runs == 6
-
-    program.run(story)
-
-
-def test_recording_can_be_cancelled(program):
-    program.answers = (Answer(text=LONG, pace_s=0.05),)
-
-    async def story():
-        panel = program.window.panel
-        panel.record_requested.emit()
-        await program.until(lambda: "Recording answer 1" in panel.foot.words.text())
-        program.send("now?")
-        assert "being recorded" in program.window.notice.words
-        assert program.window.composer.text == "now?"
-        panel.cancel_requested.emit()
-        await program.until(lambda: panel.foot.record.isVisible())
-        assert panel.foot.words.text() == "The recording was cancelled."
-        assert program.host.session.baseline is None
-        program.answers = (Answer(),)
-        await program.until(lambda: program.host.state.phase == "idle")
-        assert program.host.state.loaded is not None
-
-    program.run(story)
-
-
-def test_recording_that_fails_says_why(program):
-    program.answers = (Answer(), Answer(fault=DecodeError("llama_decode failed.", "Try again.")))
-
-    async def story():
-        program.window.panel.record_requested.emit()
-        await program.until(lambda: "failed" in program.window.panel.foot.words.text())
-        assert "llama_decode failed. Try again." in program.window.panel.foot.words.text()
-
-    program.run(story)
-
-
-def test_the_built_in_prompts_are_enough_for_a_baseline():
-    prompts = built_in_prompts()
-    assert len(prompts) == len({prompt.name for prompt in prompts}) == 6
-    assert all(prompt.messages[-1].content.strip() for prompt in prompts)
-
-
-@shows_dialog
-def test_export_writes_json_and_csv(program, tmp_path):
-    async def story():
-        await program.ask("one")
-        program.window.panel.export_requested.emit()
-        (dialog,) = program.window.findChildren(QFileDialog)
-        assert dialog.fileMode() == QFileDialog.FileMode.Directory
-        dialog.fileSelected.emit(str(tmp_path))
-        dialog.reject()
-        await program.until(lambda: "Exported" in program.window.notice.words)
-
-    program.run(story)
-    (folder,) = tmp_path.glob("slipstream-metrics-*")
-    assert {path.name for path in folder.iterdir()} == {"metrics.json", "metrics.csv", "steps.csv", "report.md"}
-    assert len(read_json(folder / "metrics.json").runs) == 1
-    assert json.loads((folder / "metrics.json").read_bytes())["schema"] == "slipstream.metrics/1"
-
-
-def test_export_with_nothing_measured_says_so(program):
-    async def story():
-        program.window.panel.export_requested.emit()
-        assert "Nothing has been measured" in program.window.notice.words
-        await asyncio.sleep(0)
-
-    program.run(story)
-
-
-def test_export_that_cannot_be_written_is_said(program, tmp_path):
-    async def story():
-        await program.ask("one")
-        in_the_way = tmp_path / "file"
-        in_the_way.write_text("no folder")
-        program.controller.panel.on_folder_chosen(str(in_the_way))
-        await program.until(lambda: "Cannot write" in program.window.notice.words)
 
     program.run(story)

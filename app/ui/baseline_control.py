@@ -1,0 +1,177 @@
+"""Records baselines and keeps the list of them; between the host's log and panel and dialog."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.errors import SlipstreamError
+from app.host import AnswerEvent, Host
+from app.metrics.baseline import staleness
+from app.metrics.surroundings import SystemSource
+from app.protocol import Chunk, Speculation, Started
+from app.ui.baselines import BaselineDialog
+from app.ui.recording import Recording, RecordingPlan, built_in_plan, own_prompts
+
+if TYPE_CHECKING:
+    from app.metrics.baseline import Baseline
+    from app.metrics.surroundings import Source
+    from app.ui.answering import Answering
+    from app.ui.chats import Chats
+    from app.ui.choices import Choices
+    from app.ui.engine_control import EngineControl
+    from app.ui.main_window import MainWindow
+
+logger = logging.getLogger(__name__)
+
+_RECORD_SEED = 1
+RECORDING = "A baseline is being recorded. Cancel it, or wait."
+
+
+class BaselineControl(QObject):
+    """One recording at a time; tells of its answers as :class:`Answering` tells of others."""
+
+    began = Signal(bool)  # whether anything is asked to draft
+    stepped = Signal(object)  # a Step
+    ended = Signal()
+    changed = Signal()  # whether one is being recorded
+
+    def __init__(
+        self, window: MainWindow, host: Host, engine: EngineControl, answering: Answering, choices: Choices
+    ) -> None:
+        super().__init__(window)
+        self._window, self._host, self._engine = window, host, engine
+        self._answering, self._choices = answering, choices
+        self._chats: Chats | None = None
+        self._plan = built_in_plan()
+        self._source: Source = SystemSource()
+        self._recording: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        answering.refusal = self.refusal
+        window.panel.record_requested.connect(lambda: self.record())
+        window.panel.foot.baselines_requested.connect(self.show)
+        window.panel.cancel_requested.connect(self.cancel)
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether one is being recorded."""
+        return self._recording is not None and not self._recording.done()
+
+    def refusal(self) -> str:
+        """Why no question can be asked now, "" if one can."""
+        return RECORDING if self.is_recording else ""
+
+    async def close(self) -> None:
+        """Stop a recording."""
+        self.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    # --- recording ------------------------------------------------------------------------------------
+
+    def record(self, plan: RecordingPlan | None = None) -> None:
+        """Record on these prompts, or those of last time, unless something else runs."""
+        if self.is_recording or self._answering.is_busy or self._host.state.loaded is None:
+            return
+        self._plan = plan or self._plan
+        self._recording = self._spawn(self._record())
+
+    def cancel(self) -> None:
+        """Stop recording; what was loaded is loaded again."""
+        if self._recording is not None:
+            self._recording.cancel()
+
+    async def _record(self) -> None:
+        way = Speculation(types=self._choices.kinds, draft_tokens=self._choices.settings.draft_tokens)
+        sampling = self._choices.sampling(_RECORD_SEED)
+        recording = Recording(self._host, sampling, way, self._on_event, self._source)
+        words = ""
+        self._window.panel.show_recording(0.0, "Preparing to record…")
+        self.changed.emit()
+        try:
+            async with aclosing(recording.run(self._choices.pair(), self._plan)) as steps:
+                async for progress in steps:
+                    self._window.panel.show_recording(progress.fraction, progress.words)
+            words = self._keep(recording.baselines)
+        except asyncio.CancelledError:
+            words = "The recording was cancelled. Its answers count nowhere."
+        except SlipstreamError as fault:
+            logger.info("recording failed: %s", fault.message)
+            words = f"The recording failed. {fault.message} {fault.hint}"
+        finally:
+            self._recording = None
+            self._window.panel.show_recording(None, words)
+            self._engine.note_engagement(None)
+            self.ended.emit()
+
+    def _keep(self, baselines: tuple[Baseline, ...]) -> str:
+        """Save what was recorded and use it; return what else went on meanwhile, in words."""
+        session = self._host.session
+        for baseline in baselines:
+            session.baselines.save(baseline)
+        session.baseline = baselines[0]
+        notes = baselines[0].notes
+        return f"Recorded. Meanwhile {'; '.join(notes)}." if notes else ""
+
+    def _on_event(self, event: AnswerEvent, way: Speculation) -> None:
+        if isinstance(event, Started):
+            self.began.emit(bool(way.types))
+        elif isinstance(event, Chunk):
+            self.stepped.emit(event.step)
+
+    # --- the list -------------------------------------------------------------------------------------
+
+    def use(self, chats: Chats) -> None:
+        """Offer the questions of these conversations to record on."""
+        self._chats = chats
+
+    def show(self) -> None:
+        """Open the list of baselines."""
+        asked = self._chats.history() if self._chats is not None else ()
+        dialog = BaselineDialog(own_prompts(asked), self._window)
+        dialog.record_requested.connect(self.record)
+        dialog.chosen.connect(lambda baseline: self._do(dialog, lambda: self._use(baseline)))
+        dialog.renamed.connect(lambda b, name: self._do(dialog, lambda: self._host.session.baselines.rename(b, name)))
+        dialog.deleted.connect(lambda baseline: self._do(dialog, lambda: self._forget(baseline)))
+        dialog.finished.connect(dialog.deleteLater)
+        can_record = self._host.state.loaded is not None and not self._answering.is_busy and not self.is_recording
+        dialog.enable_recording(can_record=can_record, why_not="" if can_record else "Something else is running.")
+        dialog.open()
+        self._spawn(self._fill(dialog))
+
+    async def _fill(self, dialog: BaselineDialog) -> None:
+        session = self._host.session
+        found = await asyncio.to_thread(session.baselines.all)
+        reading = await asyncio.to_thread(self._source.read)
+        now = session.conditions_now()
+        reasons = [staleness(one, now, reading) if now else ["no model is loaded"] for one in found]
+        used = session.baseline.id if session.baseline else ""
+        if dialog.isVisible():
+            dialog.show_baselines(found, reasons, used)
+
+    def _do(self, dialog: BaselineDialog, change: Any) -> None:  # noqa: ANN401 - whatever it returns is not needed
+        try:
+            change()
+        except SlipstreamError as fault:
+            self._window.notice.say("error", fault.message, fault.hint)
+        self._spawn(self._fill(dialog))
+
+    def _use(self, baseline: Baseline) -> None:
+        self._host.session.baseline = baseline
+
+    def _forget(self, baseline: Baseline) -> None:
+        session = self._host.session
+        session.baselines.delete(baseline)
+        if session.baseline is not None and session.baseline.id == baseline.id:
+            session.baseline = None
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task

@@ -1,0 +1,299 @@
+"""Recording a baseline, and the list of baselines."""
+
+import asyncio
+import json
+
+import msgspec
+import pytest
+from PySide6.QtWidgets import QFileDialog
+
+from app.errors import DecodeError
+from app.metrics.baseline import BaselineStore
+from app.metrics.surroundings import Reading
+from app.metrics.verdict import usable
+from app.protocol import ChatMessage, Generate
+from app.ui.baselines import BaselineDialog
+from app.ui.recording import DROPPED, INTERRUPTED, RecordingPlan, built_in_prompts, own_prompts
+from tests.doubles import POEM, Answer
+from tests.ui.conftest import shows_dialog
+
+LONG = f"{POEM} {POEM} {POEM}"
+
+
+def record(program, plan=None):
+    program.controller.baselines.record(plan)
+
+
+async def recorded(program):
+    await program.until(lambda: not program.controller.baselines.is_recording)
+
+
+def generated(program, engine=0):
+    return [c for c in program.engines[engine].commands if isinstance(c, Generate)]
+
+
+def test_a_baseline_is_recorded_by_turns_and_kept(program):
+    program.answers = (Answer(text=LONG, pace_s=0.001),)
+
+    async def story():
+        panel = program.window.panel
+        seen = []
+        panel.record_requested.emit()
+        assert program.controller.answering.refusal()
+        await program.until(panel.foot.cancel.isVisible)
+        await program.until(lambda: seen.append(panel.foot.words.text()) or panel.foot.record.isVisible())
+        said = [words for words in seen if words.startswith("Recording answer")]
+        assert any("plain" in words for words in said)
+        assert any("with n-gram" in words for words in said)
+        asked = generated(program)[2:]  # after a warm-up each way
+        assert [bool(c.speculation.types) for c in asked] == [False, True] * 3 + [True, False] * 3
+        assert panel.baseline_words == "Baseline 50.0 tok/s (50.0–50.0), 6 answers, recorded"
+        assert panel.verdict.startswith("Speculation pays 2.")
+        assert len(program.host.session.baselines.all()) == 1
+        assert [run.excluded for run in program.host.session.runs[:3]] == [DROPPED, DROPPED, ""]
+
+    program.run(story)
+
+    async def again():
+        assert "recorded" in program.window.panel.baseline_words, "a recorded baseline is found at the next start"
+
+    program.run(again)
+
+
+def test_a_baseline_with_a_draft_model_measures_the_target_alone_in_blocks(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: not program.controller.engine.is_loading)
+        record(program, RecordingPlan(built_in_prompts(), "chat", n_rounds=2))
+        await recorded(program)
+        kinds = [type(c).__name__ + ("+" if getattr(c, "draft", None) else "") for c in program.engines[0].commands]
+        block = ["Generate"] * 6
+        drafted = ["Load+", "Generate", *block, *block]  # one round ends as the next begins
+        alone = ["Load", "Generate", *block]
+        assert kinds == ["Load", "Load+", *alone, *drafted, *alone, "Load+"]
+        assert program.host.session.baseline.n_runs == 12
+
+    program.run(story)
+
+
+def test_recording_on_prompts_of_ones_own_under_a_name(program):
+    program.answers = (Answer(text=LONG),)
+    asked = tuple(ChatMessage("user", f"Question number {n}?") for n in range(3))
+
+    async def story():
+        record(program, RecordingPlan(own_prompts(asked), "own questions", n_rounds=2, name="quiet evening"))
+        await recorded(program)
+        baseline = program.host.session.baseline
+        assert (baseline.name, baseline.prompt_set, baseline.n_runs) == ("quiet evening", "own questions", 6)
+        assert {sample.prompt for sample in baseline.samples} == {"question 1", "question 2", "question 3"}
+        assert generated(program)[2].messages == asked[:1]
+
+    program.run(story)
+
+
+def test_own_prompts_are_the_newest_questions_with_what_was_said_before():
+    talk = [ChatMessage("user" if n % 2 == 0 else "assistant", f"said {n}") for n in range(40)]
+    prompts = own_prompts(talk)
+
+    assert len(prompts) == 12
+    assert prompts[-1].messages == tuple(talk[:39])
+
+
+def test_recording_can_be_cancelled_and_its_answers_count_nowhere(program):
+    program.answers = (Answer(text=LONG, pace_s=0.002),)
+
+    async def story():
+        panel = program.window.panel
+        panel.record_requested.emit()
+        await program.until(lambda: "Recording answer 4" in panel.foot.words.text())
+        program.send("now?")
+        assert "being recorded" in program.window.notice.words
+        assert program.window.composer.text == "now?"
+        panel.cancel_requested.emit()
+        await program.until(panel.foot.record.isVisible)
+        assert panel.foot.words.text() == "The recording was cancelled. Its answers count nowhere."
+        session = program.host.session
+        assert session.baseline is None
+        whole = [run for run in session.runs if run.stop_reason == "eos" and run.excluded != DROPPED]
+        assert len(whole) >= 3
+        assert {run.excluded for run in whole} == {INTERRUPTED}
+        assert not any(usable(run) for run in session.runs)
+        assert session.live_baselines() == ()
+        assert session.comparisons() == ()
+        await program.until(lambda: program.host.state.phase == "idle")
+        assert program.host.state.loaded is not None
+
+    program.run(story)
+
+
+def test_an_engine_that_dies_during_a_recording_leaves_nothing_that_counts(program):
+    program.answers = (*[Answer(text=LONG)] * 5, Answer(text=LONG, die_at=20))
+
+    async def story():
+        record(program)
+        await recorded(program)
+        assert "The recording failed." in program.window.panel.foot.words.text()
+        runs = program.host.session.runs
+        assert [run.stop_reason for run in runs] == ["eos"] * 5 + ["engine_died"]
+        assert [run.excluded for run in runs[2:5]] == [INTERRUPTED] * 3
+        assert not any(usable(run) for run in runs)
+        assert program.host.session.baselines.all() == []
+
+    program.run(story)
+
+
+def test_recording_that_fails_says_why(program):
+    program.answers = (Answer(), Answer(fault=DecodeError("llama_decode failed.", "Try again.")))
+
+    async def story():
+        program.window.panel.record_requested.emit()
+        await program.until(lambda: "failed" in program.window.panel.foot.words.text())
+        assert "llama_decode failed. Try again." in program.window.panel.foot.words.text()
+
+    program.run(story)
+
+
+def test_the_built_in_prompts_are_enough_for_a_baseline():
+    prompts = built_in_prompts()
+    assert len(prompts) == len({prompt.name for prompt in prompts}) == 6
+    assert all(prompt.messages[-1].content.strip() for prompt in prompts)
+
+
+class Restless:
+    """A machine on which something else is always running, now on battery."""
+
+    def __init__(self):
+        self._at_s = 0.0
+
+    def read(self):
+        self._at_s += 10.0
+        return Reading(self._at_s, self._at_s, 0.0, 2, on_battery=True, power_mode="balanced", hottest_c=95.0)
+
+
+def test_what_else_went_on_is_noted_with_the_answers_and_the_baseline(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        program.controller.baselines._source = Restless()
+        record(program)
+        await recorded(program)
+        baseline = program.host.session.baseline
+        expected = ("other programs kept 50% of the processor busy", "on battery", "the processor was at 95 °C")
+        assert baseline.notes == expected
+        assert (baseline.power_mode, baseline.on_battery) == ("balanced", True)
+        assert program.host.session.runs[-1].notes == expected
+        assert "on battery" in program.window.panel.foot.words.text()
+        assert BaselineStore().all() == [baseline]
+
+    program.run(story)
+
+
+# --- the list -------------------------------------------------------------------------------------------------
+
+
+async def opened(program):
+    program.window.panel.foot.baselines_requested.emit()
+    (dialog,) = program.window.findChildren(BaselineDialog)
+    await asyncio.sleep(0.1)
+    return dialog
+
+
+@shows_dialog
+def test_baselines_are_listed_renamed_chosen_and_deleted(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        record(program)
+        await recorded(program)
+        session = program.host.session
+        (first,) = session.baselines.all()
+        other = msgspec.structs.replace(first, id="other", name="eight threads", n_threads=8)
+        session.baselines.save(other)
+        dialog = await opened(program)
+        await program.until(lambda: len(dialog.states()) == 2)
+        assert dialog.states() == {
+            "chat, code, prose": "in use; fits what is loaded",
+            "eight threads": "stale: it ran with 8 threads, not with 2",
+        }
+        rows = {dialog._list.topLevelItem(n).text(0): dialog._list.topLevelItem(n) for n in range(2)}
+        rows["chat, code, prose"].setText(0, "  monday ")
+        await program.until(lambda: "monday" in dialog.states())
+        assert {b.name for b in session.baselines.all()} == {"monday", "eight threads"}
+        rows = {dialog._list.topLevelItem(n).text(0): dialog._list.topLevelItem(n) for n in range(2)}
+        dialog._list.setCurrentItem(rows["eight threads"])
+        dialog._use.click()
+        assert session.baseline == other
+        await program.until(lambda: dialog.states()["eight threads"].startswith("in use"))
+        dialog._delete.click()
+        await program.until(lambda: len(dialog.states()) == 1)
+        assert session.baseline is None
+        assert [b.name for b in session.baselines.all()] == ["monday"]
+        dialog.reject()
+
+    program.run(story)
+
+
+@shows_dialog
+def test_the_dialog_records_what_is_chosen_in_it(program, tmp_path):
+    program.answers = (Answer(text=LONG),)
+    lines = [json.dumps({"name": f"mine {n}", "prompt": f"Say {n}."}) for n in range(2)]
+    (tmp_path / "mine.jsonl").write_text("\n".join(lines))
+
+    async def story():
+        await program.ask("What is a slipstream?")
+        dialog = await opened(program)
+        assert "No baseline has been recorded yet" in dialog._about.text()
+        offered = [dialog._sets.itemText(n) for n in range(dialog._sets.count())]
+        assert "My 1 newest questions in this conversation" in offered
+        dialog._sets.setCurrentIndex(dialog._sets.count() - 1)
+        dialog.on_set_chosen()
+        (asking,) = dialog.findChildren(QFileDialog)
+        asking.fileSelected.emit(str(tmp_path / "mine.jsonl"))
+        asking.reject()
+        assert "needs at least 6" in dialog._length.text()
+        dialog._rounds.setValue(3)
+        assert dialog._length.text() == "2 prompts: 6 answers with speculation off, as many with it on, by turns."
+        dialog._name.setText("of a file")
+        dialog._record.click()
+        await program.until(lambda: program.host.session.baseline is not None)
+        await recorded(program)
+        assert program.host.session.baseline.name == "of a file"
+        assert program.host.session.baseline.prompt_set == "mine"
+
+    program.run(story)
+
+
+@shows_dialog
+def test_a_file_that_holds_no_prompts_is_said_in_the_dialog(program, tmp_path):
+    (tmp_path / "bad.jsonl").write_text("no json")
+
+    async def story():
+        dialog = await opened(program)
+        dialog.on_file_chosen(str(tmp_path / "bad.jsonl"))
+        assert "bad.jsonl line 1" in dialog._length.text()
+        assert not dialog._record.isEnabled()
+        dialog.reject()
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("name", ["", "   "])
+def test_an_empty_name_is_not_taken(program, name):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        record(program)
+        await recorded(program)
+        (baseline,) = program.host.session.baselines.all()
+        dialog = BaselineDialog((), program.window)
+        dialog.show_baselines([baseline], [()], "")
+        heard = []
+        dialog.renamed.connect(lambda *said: heard.append(said))
+        dialog._list.topLevelItem(0).setText(0, name)
+        assert not heard
+        assert dialog._list.topLevelItem(0).text(0) == baseline.name
+        dialog.deleteLater()
+
+    program.run(story)
