@@ -1,4 +1,4 @@
-"""What the elements of a model's memory (its KV cache) may be: the names that settings, commands and the engine share."""
+"""What a model's memory (its KV cache) may be made of: the names that settings, commands and the engine share."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ FLASH_ATTENTION: dict[FlashAttention, bool | None] = {"auto": None, "on": True, 
 def is_quantised(element_type: str) -> bool:
     """Whether elements are stored in blocks with a common scale; a V memory of such needs flash attention."""
     return element_type.startswith(("q", "iq"))
+
+
+def layout(type_k: str, type_v: str, flash_attention: bool | None) -> str:
+    """Name a memory and its attention in one word, as ``f16/bf16`` or ``q8_0/q8_0/on``."""
+    return f"{type_k}/{type_v}" + {None: "", True: "/on", False: "/off"}[flash_attention]

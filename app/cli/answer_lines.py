@@ -38,6 +38,8 @@ def _speculation(run: Run) -> list[str]:
         + (f"length {run.draft_tokens}" if rule else f"up to {run.draft_tokens} tokens"),
         f"draft accept: {accept_text(run.accepted, run.proposed)}",
     ]
+    if run.not_engaged:
+        lines.insert(1, f"not engaged: {run.not_engaged}")
     if run.tokens_per_step is not None:
         lines.append(f"tokens per step: {run.tokens_per_step:.2f}")
     return lines

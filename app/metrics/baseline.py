@@ -93,6 +93,8 @@ def differences(recorded: Conditions, now: Conditions, *, bucket: bool = True) -
         reasons.append(f"it ran on {recorded.device}, not on {now.device}")
     if recorded.n_threads != now.n_threads:
         reasons.append(f"it ran with {recorded.n_threads} threads, not with {now.n_threads}")
+    if recorded.memory != now.memory:
+        reasons.append(f"its conversation memory was {recorded.memory}, not {now.memory}")
     if recorded.llama_cpp_commit != now.llama_cpp_commit:
         reasons.append(f"it ran on llama.cpp {recorded.llama_cpp_commit}, not on {now.llama_cpp_commit}")
     if recorded.app_version != now.app_version:

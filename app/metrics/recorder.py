@@ -15,7 +15,7 @@ from app.metrics.clocks import Clocks, ClockWatch
 from app.metrics.columns import StepColumns
 from app.metrics.session_log import SessionLog, now_utc
 from app.metrics.values import Run, RunStop
-from app.protocol import Chunk, Done, Event, Failed, Sampling, Speculation, Started
+from app.protocol import Chunk, Done, Event, Failed, Plan, Sampling, Speculation, Started
 
 __all__ = ["Run", "RunRecorder", "SessionLog", "now_utc", "spec_name"]
 
@@ -47,6 +47,7 @@ class RunRecorder:
         self._steps = StepColumns()
         self._started: Started | None = None
         self._done: Done | None = None
+        self._plan: Plan | None = None
         self._error = ""
 
     @property
@@ -61,6 +62,7 @@ class RunRecorder:
                 self._started = event
             case Chunk():
                 self._steps.append(event.step)
+                self._plan = event.plan or self._plan
             case Done():
                 self._done = event
             case Failed():
@@ -108,12 +110,23 @@ class RunRecorder:
             tokens_per_step=stats.tokens_per_step(steps),
             stop_reason=self._stop_reason(fault),
             engaged=not off and started is not None and started.engagement.engaged,
-            not_engaged=started.engagement.reason if started and not started.engagement.engaged and not off else "",
+            not_engaged="" if off else self._not_engaged(),
             error=fault.message if fault else self._error,
             excluded=self._watch.fault() or _backwards(steps),
             question=self._question,
             steps=steps,
         )
+
+    def _not_engaged(self) -> str:
+        """Say what of the drafting that was asked for did not take part, and why; "" if all did."""
+        if self._started is None:
+            return ""
+        engagement, notices = self._started.engagement, self._done.notices if self._done else ()
+        reasons = [engagement.reason, *(notice.message for notice in notices if notice.code == "drafter_failed")]
+        if engagement.engaged and len(self._steps) > 1 and not any(self._steps.proposed):
+            paused = self._plan is not None and self._plan.limit == 0 and self._plan.reason
+            reasons.append(f"Nothing was drafted: {paused or 'no drafter had anything to propose'}.")
+        return " ".join(reason for reason in reasons if reason)
 
     def _stop_reason(self, fault: SlipstreamError | None) -> RunStop:
         if isinstance(fault, EngineDiedError):

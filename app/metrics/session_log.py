@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from app import __version__
+from app.memory_types import layout
 from app.metrics import stats
 from app.metrics.baseline import Baseline, BaselineStore, differences, fingerprint, live
 from app.metrics.export import Comparison, Metrics
@@ -161,6 +162,7 @@ class SessionLog:
             sampled=sampled,
             llama_cpp_commit=self._hello.llama_cpp_commit if self._hello else "",
             app_version=self._hello.app if self._hello else __version__,
+            memory=layout(loaded.memory.type_k, loaded.memory.type_v, loaded.memory.flash_attention),
             draft_file=Path(loaded.draft.path).name if loaded.draft else None,
             n_ctx=loaded.n_ctx,
         )

@@ -35,7 +35,8 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     ``target_fingerprint`` names the file's content (:func:`app.metrics.baseline.fingerprint`), so a copy or a
     renamed file is the same target. ``context_bucket`` is the upper bound, in tokens, of the class that the
     answer's mean context position falls in. ``sampled`` is false at temperature 0, where no noise is drawn.
-    ``app_version`` is "" in what older versions measured.
+    ``app_version`` is "" in what older versions measured. ``memory`` names the types of the target's KV cache (K/V)
+    and, where that was chosen, whether its attention is fused: /on, /off.
     """
 
     target_file: str
@@ -48,6 +49,7 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     sampled: bool
     llama_cpp_commit: str
     app_version: str = ""
+    memory: str = "f16/bf16"
 
 
 class RunConditions(Conditions, frozen=True, kw_only=True):
@@ -61,8 +63,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One answer: what was asked of it, its raw steps, and the figures that follow from them.
 
     ``tokens`` counts emitted tokens, an end-of-generation token included. ``engaged`` and ``not_engaged`` say
-    whether the speculation that was asked for took part, and why not. ``verdict`` is ``None`` where none can
-    be given at all: speculation off or not engaged, or the answer not completed. ``excluded`` says why a run counts
+    whether the speculation that was asked for took part, and why not, or not all of it. ``verdict`` is ``None`` where none
+    can be given at all: speculation off or not engaged, or the answer not completed. ``excluded`` says why a run counts
     in no verdict and no baseline though it came to its end, "" if it counts; ``notes`` are what else went on in the
     meantime. ``question`` is what was asked, where that is kept.
     """

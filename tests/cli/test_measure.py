@@ -6,11 +6,11 @@ from itertools import pairwise
 import msgspec
 import pytest
 
+from app.cli.answer_lines import profile_lines
 from app.cli.bench_costs import positions_needed, rows_needed
 from app.cli.bench_report import way_text
 from app.cli.bench_rows import ALL, Summary, pass_costs
 from app.cli.measure import Measured, Trial, identical_to_plain, interleave
-from app.cli.answer_lines import profile_lines
 from app.costs import CostsAt, DraftCost, RowCost
 from app.metrics.prompts import load_prompts
 from app.protocol import Speculation, Step
@@ -234,3 +234,14 @@ def test_profile_says_why_nothing_drafted():
 
     assert "speculation: ngram not engaged: Too short." in profile_lines(run)
     assert not any(line.startswith("draft accept") for line in profile_lines(run))
+
+
+def test_profile_says_what_did_not_take_part():
+    run = msgspec.structs.replace(
+        run_of(plain_steps(9, 9.0), speculation=NGRAM), not_engaged="draft-simple: No draft model is chosen."
+    )
+
+    lines = profile_lines(run)
+    assert lines[lines.index("speculation: ngram, up to 4 tokens") + 1] == (
+        "not engaged: draft-simple: No draft model is chosen."
+    )

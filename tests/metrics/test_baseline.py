@@ -78,6 +78,7 @@ def test_context_buckets_are_baselines_of_their_own(runs):
         ({"quantisation": "Q8_0"}, "quantisation is Q4_1, not Q8_0"),
         ({"device": "GPU"}, "ran on CPU, not on GPU"),
         ({"n_threads": 8}, "with 2 threads, not with 8"),
+        ({"memory": "q8_0/q8_0"}, "memory was f16/bf16, not q8_0/q8_0"),
         ({"llama_cpp_commit": "fff"}, "llama.cpp abc1234, not on fff"),
         ({"sampled": True}, "sampled, the other greedy"),
         ({"context_bucket": 8192}, "within 1,024 tokens of context, not within 8,192"),

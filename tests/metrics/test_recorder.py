@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from app.errors import DecodeError, EngineDiedError
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.recorder import RunRecorder, SessionLog, spec_name
 from app.protocol import (
+    Chunk,
     Done,
     Engagement,
     ErrorInfo,
     Failed,
+    NoticeInfo,
+    Plan,
     Prefill,
     Sampling,
     Speculation,
@@ -60,6 +64,40 @@ def test_speculation_that_did_not_engage_says_why():
     assert run.spec_type == "ngram"
     assert not run.engaged
     assert run.not_engaged == "The prompt is too short."
+
+
+def test_a_part_that_did_not_engage_says_why():
+    chain = Speculation(types=("ngram", "draft-simple"), draft_tokens=4)
+    one = recorder(speculation=chain)
+    for event in events(SPECULATIVE, engaged=True, reason="draft-simple: No draft model is chosen."):
+        one.on_event(event)
+    assert one.finish().engaged
+    assert one.finish().not_engaged == "draft-simple: No draft model is chosen."
+
+
+def test_a_drafter_that_failed_in_mid_answer_is_kept_in_the_run():
+    one = recorder()
+    notices = (NoticeInfo("drafter_failed", "Drafting stopped: no room."), NoticeInfo("context_full", "Full."))
+    for event in events(SPECULATIVE, engaged=True):
+        one.on_event(msgspec.structs.replace(event, notices=notices) if isinstance(event, Done) else event)
+    assert one.finish().not_engaged == "Drafting stopped: no room."
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (Plan("", 0, 0.1, "paused: expected 0.81x of plain speed", 0.0), "drafted: paused: expected 0.81x of plain"),
+        (Plan("ngram", 4, 0.8, "expected 1.20x", 0.0), "drafted: no drafter had anything to propose."),
+        (None, "drafted: no drafter had anything to propose."),
+    ],
+)
+def test_an_answer_without_any_draft_says_why(plan, words):
+    one = recorder()
+    for event in events(plain_steps(5, 10.0), engaged=True):
+        one.on_event(msgspec.structs.replace(event, plan=plan) if isinstance(event, Chunk) else event)
+    run = one.finish()
+    assert run.engaged
+    assert words in run.not_engaged
 
 
 def test_speculation_off_is_no_reason_to_explain():
