@@ -63,7 +63,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """One answer: what was asked of it, its raw steps, and the figures that follow from them.
 
     ``tokens`` counts emitted tokens, an end-of-generation token included. ``engaged`` and ``not_engaged`` say
-    whether the speculation that was asked for took part, and why not, or not all of it. ``verdict`` is ``None`` where none
+    whether the speculation that was asked for took part, and why not all of it. ``verdict`` is ``None`` where none
     can be given at all: speculation off or not engaged, or the answer not completed. ``excluded`` says why a run counts
     in no verdict and no baseline though it came to its end, "" if it counts; ``notes`` are what else went on in the
     meantime. ``question`` is what was asked, where that is kept.
