@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from app.cli import options
-from app.models.library import Library
+from app.models.library import Library, LibraryEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,37 @@ class Listed(msgspec.Struct, frozen=True):
     source: str
 
 
+class Broken(msgspec.Struct, frozen=True):
+    """One file that cannot be loaded."""
+
+    path: str
+    reason: str
+    hint: str
+
+
 def list_models(chosen: ListOptions) -> None:
-    """List the models on this machine."""
-    models = [
-        Listed(e.name, str(e.path), e.n_bytes, e.architecture, e.quantisation, e.source) for e in Library().entries()
-    ]
+    """List the models on this machine, what only drafts for one, and the files that are broken."""
+    library = Library()
+    models, drafters = ([_listed(entry) for entry in entries] for entries in (library.entries(), library.drafters()))
+    broken = [Broken(str(file.path), file.reason, file.hint) for file in library.broken()]
     if chosen.as_json:
-        sys.stdout.write(msgspec.json.encode({"models": models}).decode() + "\n")
+        facts = {"models": models, "drafters": drafters, "broken": broken}
+        sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return
+    _show(models)
+    if drafters:
+        sys.stdout.write("\nOnly for drafting:\n")
+        _show(drafters)
+    for file in broken:
+        sys.stdout.write(f"\nbroken: {file.path}\n  {file.reason} {file.hint}\n")
+
+
+def _listed(entry: LibraryEntry) -> Listed:
+    facts = (entry.architecture, entry.quantisation, entry.source)
+    return Listed(entry.name, str(entry.path), entry.n_bytes, *facts)
+
+
+def _show(models: list[Listed]) -> None:
     if not models:
         sys.stdout.write("No models yet. The starter comes with: pip install 'slipstream-chat[starter]'\n")
         return

@@ -12,7 +12,7 @@ import pytest
 from app.errors import ModelError, ModelFileError, ModelNotFoundError
 from app.models.library import Library
 from app.paths import models_dir
-from tests.fixtures import tiny
+from tests.fixtures import tiny, tiny_mtp
 from tests.fixtures.raw_gguf import RawGguf, small
 
 
@@ -68,6 +68,25 @@ def test_leaves_out_what_is_no_model(folder, tiny_pair):
     (folder / "folder.gguf").mkdir()
     (folder / "dangling.gguf").symlink_to(folder / "gone.gguf")
     assert names(Library([folder])) == ["starter", "good"]
+
+
+def test_what_only_drafts_is_kept_apart_and_can_be_asked_for(folder):
+    pair, heads = tiny_mtp.gemma4_pair(folder), tiny_mtp.qwen35_pair(folder).draft
+    library = Library([folder])
+    assert names(library) == ["starter", "tiny-gemma4", "tiny-qwen35"]
+    assert [entry.path for entry in library.drafters()] == [pair.draft, heads]
+    assert library.resolve("tiny-gemma4-assistant").path == pair.draft
+
+
+def test_what_is_broken_is_told_with_the_reason(folder, tiny_pair):
+    write(folder / "good.gguf", small())
+    half = tiny.truncated(folder / "half.gguf", tiny_pair.target)
+    page = tiny.text_file(folder / "page.gguf")
+    broken = Library([folder]).broken()
+    assert [file.path for file in broken] == [half, page]
+    assert "ends after" in broken[0].reason
+    assert "not a GGUF file" in broken[1].reason
+    assert all(file.hint for file in broken)
 
 
 def test_a_folder_that_is_not_there_is_an_empty_one(tmp_path):
