@@ -106,6 +106,44 @@ def test_text_is_the_same_with_and_without_speculation(tiny_pair):
     assert answer("--draft-model", tiny_pair.draft) == plain
 
 
+def steps_of(*arguments):
+    """What the drafting options did, as the document tells it."""
+    done = run("infer", *arguments, "-p", "abc", "--json", "--max-tokens", 40, "--seed", 5)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["engaged"]
+    return document, [step for step in document["steps"] if step["proposed"]]
+
+
+def test_every_way_to_set_drafting_does_what_it_says(tiny_pair):
+    chain = (tiny_pair.target, "--draft-model", tiny_pair.draft, "--spec-type", "ngram,draft-simple")
+    document, steps = steps_of(*chain, "--draft-tokens", 6)
+    assert document["spec_type"] == "ngram,draft-simple"
+    assert {step["drafter"] for step in steps} == {"ngram", "draft-simple"}
+
+    document, steps = steps_of(*chain, "--draft-tokens", "rolling", "--draft-min", 3)
+    assert document["draft_tokens"] == "rolling"
+    assert min(step["proposed"] for step in steps) >= 3
+    assert max(step["limit"] for step in steps) <= 8
+
+    document, _ = steps_of(*chain, "--draft-tokens", "auto")
+    assert document["draft_tokens"] == "auto"
+
+    document, steps = steps_of(
+        *(tiny_pair.target, "--draft-model", tiny_pair.draft, "--draft-p-min", 1.0, "--draft-tokens", 6)
+    )
+    assert not steps
+    assert document["not_engaged"] == "Nothing was drafted: no drafter had anything to propose."
+
+
+def test_what_of_a_chain_cannot_draft_is_said(tiny_pair):
+    done = run("infer", tiny_pair.target, "-p", "abc", "--max-tokens", 30, "--spec-type", "ngram,draft-mtp")
+    assert done.returncode == 0, done.stderr
+    figures = lines_of(done.stdout)
+    assert figures["speculation"] == "ngram,draft-mtp, up to 4 tokens"
+    assert figures["not engaged"].startswith("draft-mtp: The target has no MTP heads")
+
+
 LIST = r"""
 root ::= "[" item ("," item){2} "]"
 item ::= [0-9]{1,3}
