@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import Self
 
@@ -70,25 +71,26 @@ class Follower:
 
     def _follow(self) -> None:
         try:
-            with self._path.open("rb", buffering=0) as source:
-                self._read(source.fileno())
+            with FileIO(self._path) as source:
+                self._read(source)
         except OSError as fault:
             self._fault = fault
 
-    def _read(self, handle: int) -> None:
+    def _read(self, source: FileIO) -> None:
         n_synced = 0
+        block = memoryview(bytearray(BLOCK_BYTES))
         while self.n_hashed_bytes < self._n_bytes:
             with self._changed:
                 self._changed.wait_for(lambda: self._closing or self._written > self.n_hashed_bytes)
                 if self._closing:
                     return
                 n_ready = self._written - self.n_hashed_bytes
-            block = os.read(handle, min(n_ready, BLOCK_BYTES))
-            if not block:
+            n_read = source.readinto(block[: min(n_ready, BLOCK_BYTES)])
+            if not n_read:
                 raise OSError(0, "it became shorter")
-            self._hash.update(block)
-            self.n_hashed_bytes += len(block)
+            self._hash.update(block[:n_read])
+            self.n_hashed_bytes += n_read
             if self.n_hashed_bytes - n_synced >= SYNC_EVERY_BYTES and hasattr(os, "fdatasync"):
                 n_synced = self.n_hashed_bytes
                 with suppress(OSError):  # the last sync, before the rename, is the one that has to succeed
-                    os.fdatasync(handle)
+                    os.fdatasync(source.fileno())

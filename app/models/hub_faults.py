@@ -173,8 +173,11 @@ def in_words(asked: Asked) -> Iterator[None]:
 
 
 def is_of_network(fault: Exception) -> bool:
-    """Tell a fault of the connection, whichever HTTP library the hub's client has beneath it."""
-    return any(kind.__name__ in ("TransportError", "StreamError", "InvalidURL") for kind in type(fault).__mro__)
+    """Tell a fault of the connection, whichever HTTP library the hub's client has beneath it, or beneath that."""
+    kinds = {kind.__name__ for kind in type(fault).__mro__}
+    return bool(
+        kinds & {"TransportError", "NetworkError", "TimeoutException", "ProtocolError", "StreamError", "InvalidURL"}
+    )
 
 
 def _no_connection(fault: Exception, asked: Asked) -> SlipstreamError | PassingError:

@@ -25,6 +25,7 @@ from app.models.remote import RemoteFile
 
 CONNECT_S = 10.0
 MAX_REDIRECTS = 8
+BLOCK_BYTES = 256 << 10
 
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})$")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -97,7 +98,8 @@ def open_range(access: Access, file: RemoteFile, first: int, last: int | None = 
                 target = _redirect(answer, url)
                 if target is None:
                     _check_status(access, file, url, answer)
-                    yield Reply(_first_byte(file, first, answer), answer.iter_raw(), lambda: _cut(answer))
+                    blocks = _blocks(answer, access.silence_s)
+                    yield Reply(_first_byte(file, first, answer), blocks, lambda: _cut(answer))
                     return
                 _check_same(access, file, url, answer)
             url = target
@@ -172,6 +174,27 @@ def _first_byte(file: RemoteFile, wanted: int, answer: _Answer) -> int:
     if int(found[3]) != file.n_bytes:
         raise changed(file.path)
     return wanted
+
+
+def _blocks(answer: _Answer, silence_s: float) -> Iterator[bytes]:
+    """Return the bytes; after the first block straight from the connection where the answer is plain HTTP/1.1.
+
+    The client reads 64 KiB at a time through a parser, which costs more than the reading (0.35 s against 0.09 s for
+    512 MiB). With a given length there is nothing to parse, and the parser keeps nothing back once it gave a block.
+    """
+    through = answer.iter_raw()
+    first = next(through, b"")
+    yield first
+    length = answer.headers.get("content-length", "")
+    read = getattr(answer.extensions.get("network_stream"), "read", None)
+    is_plain = answer.extensions.get("http_version") == b"HTTP/1.1" and "transfer-encoding" not in answer.headers
+    if read is None or not is_plain or not length.isdecimal():
+        yield from through
+        return
+    n_left = int(length) - len(first)
+    while n_left > 0 and (block := read(min(n_left, BLOCK_BYTES), silence_s)):
+        n_left -= len(block)
+        yield block
 
 
 def _cut(answer: _Answer) -> None:
