@@ -295,8 +295,8 @@ def test_a_file_that_changed_on_the_hub(server, hub, folder, item, blob):
     pause_after(hub, folder, item, 2 * MIB)
     server.rate_bytes_s = None
 
-    # WHEN the publisher replaces the file
-    server.add(REPO, "some-Q4_K_M.gguf", blob(6 * MIB, "new.bin", seed=2))
+    # WHEN the publisher replaces the file by one that is as long
+    server.add(REPO, "some-Q4_K_M.gguf", blob(8 * MIB, "new.bin", seed=2))
 
     # THEN going on with what was asked for says so
     with pytest.raises(DownloadError, match="changed on the hub"):
@@ -304,7 +304,7 @@ def test_a_file_that_changed_on_the_hub(server, hub, folder, item, blob):
     # and asking anew gets the new one, and says that it started anew
     new = hub.resolve(f"{REPO}:Q4_K_M")
     steps = pull(hub, folder, new)
-    assert place(folder, new).read_bytes() == blob(6 * MIB, "new.bin", seed=2).read_bytes()
+    assert place(folder, new).read_bytes() == blob(8 * MIB, "new.bin", seed=2).read_bytes()
     assert any("changed on the hub" in step.detail for step in steps)
     assert leftovers(folder) == []
 
