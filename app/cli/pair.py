@@ -15,7 +15,7 @@ from app.errors import ModelNotFoundError, SlipstreamError
 from app.models.catalog import Catalog
 from app.models.library import Library, LibraryEntry
 from app.models.memory import PairMemory, reckon, room_now, weigh_pair
-from app.models.pairs import Candidate, Judgement, candidate_of_file, candidate_of_source, judge, with_memory
+from app.models.pairs import Candidate, Judgement, candidate_of_file, candidate_of_sources, judge, with_memory
 from app.models.suggestions import suggest
 from app.protocol import Load
 
@@ -99,7 +99,7 @@ def _find_on_hub(name: str, missing: ModelNotFoundError) -> Candidate:
     try:
         hub = Hub()
         item = hub.resolve(name)
-        return candidate_of_source(hub.source(item.files[0]), item.title, item.n_bytes)
+        return candidate_of_sources([hub.source(file) for file in item.files], item.title)
     except SlipstreamError as fault:
         raise type(fault)(f"{missing.message} {fault.message}", fault.hint or missing.hint) from fault
 

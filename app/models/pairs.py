@@ -16,8 +16,9 @@ from typing import Literal
 from app.engine import architectures, vocabulary
 from app.engine.anatomy import anatomy_of
 from app.engine.byte_cursor import ByteSource, FileSource
-from app.engine.gguf import GgufHeader, check_length, parse_header, read_header
+from app.engine.gguf import GgufHeader, check_length, parse_header
 from app.engine.heads import are_heads, can_chain, has_embedded_heads, is_assistant, n_nextn_layers, why_not_for
+from app.engine.parts import joined, read_whole
 from app.engine.vocabulary import TokenTexts, first_difference, read_texts, tokenizer_of
 from app.errors import ModelFileError
 from app.models.cautions import cautions
@@ -75,30 +76,30 @@ def candidate_of_file(path: Path, name: str = "", n_bytes: int = 0) -> Candidate
     Raises:
         ModelError: it is not there, or is not a sound and complete GGUF.
     """
-    header = read_header(path)
+    header = read_whole(path)
     try:
         with path.open("rb") as file:
-            texts = _texts(FileSource(path.name, header.n_file_bytes, file), header)
+            texts = _texts(FileSource(path.name, path.stat().st_size, file), header)
     except OSError as fault:
         raise ModelFileError(f"{path} cannot be read: {fault.strerror}.", "Is the disk still there?") from fault
     return Candidate(name or path.stem, header, texts, n_bytes or header.n_file_bytes)
 
 
-def candidate_of_source(source: ByteSource, name: str = "", n_bytes: int = 0) -> Candidate:
-    """Read what pairs need of a file that is elsewhere; the vocabulary is read twice, so the source should keep it.
+def candidate_of_sources(sources: Sequence[ByteSource], name: str = "") -> Candidate:
+    """Read what pairs need of a model that is elsewhere; the vocabulary is read twice, so a source should keep it.
 
     Args:
-        source: the file, or the first part of it.
+        sources: the file, or all parts in their order.
         name: what to call it.
-        n_bytes: size of all parts together; that of the source by default.
 
     Raises:
         ModelFileError: it is not a sound GGUF.
     """
-    header = parse_header(source)
-    if header.split[1] == 1:
-        check_length(header)
-    return Candidate(name or source.name, header, _texts(source, header), n_bytes or source.n_bytes)
+    first, *others = (parse_header(source) for source in sources)
+    for part in (first, *others):
+        check_length(part)
+    header = joined(first, others)
+    return Candidate(name or first.file_name, header, _texts(sources[0], header), header.n_file_bytes)
 
 
 def _texts(source: ByteSource, header: GgufHeader) -> TokenTexts | None:

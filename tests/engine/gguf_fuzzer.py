@@ -15,7 +15,6 @@ import random
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +27,7 @@ from app.errors import ModelError
 from app.models.cautions import cautions
 from app.models.library import Library
 from app.models.memory import Room, reckon
-from app.models.pairs import candidate_of_source, judge, judge_own_heads
+from app.models.pairs import candidate_of_sources, judge, judge_own_heads
 from app.protocol import Load
 from tests.fixtures import tiny, tiny_mtp
 from tests.fixtures.raw_gguf import small
@@ -57,7 +56,7 @@ class Hollow:
 class Report:
     """What became of the mutants."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[str, int] = field(default_factory=dict)
     longest_s: float = 0.0
     peak_bytes: int = 0
     faults: list[str] = field(default_factory=list)
@@ -126,7 +125,7 @@ def use(source: ByteSource) -> str:
     cautions(header, header, "npu")
     reckon(header, header, Load(0, ""), Room("CPU", 1 << 30, 1 << 31))
     try:
-        candidate = candidate_of_source(source)
+        candidate = candidate_of_sources([source])
     except ModelError:
         return "read, but no model"
     judge(candidate, candidate, "gpu")
@@ -146,7 +145,8 @@ def fuzz(count: int, seed: int, folder: Path, stop_s: float = float("inf")) -> R
         source = Hollow(mutant, rng.choice((len(mutant), HOLLOW_BYTES)))
         began_s = time.perf_counter()
         try:
-            report.outcomes[use(source)] += 1
+            outcome = use(source)
+            report.outcomes[outcome] = report.outcomes.get(outcome, 0) + 1
         except Exception as fault:
             report.faults.append(f"mutant {index} of seed {seed}: {type(fault).__name__}: {fault}")
         report.longest_s = max(report.longest_s, time.perf_counter() - began_s)

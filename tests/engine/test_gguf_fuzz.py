@@ -36,7 +36,7 @@ def test_mutated_headers_do_no_harm(tmp_path, count):
     report = json.loads(done.stdout)
     assert report["faults"] == []
     assert sum(report["outcomes"].values()) == count
-    assert min(report["outcomes"][kind] for kind in ("refused", "judged")) > count / 100, (
+    assert min(report["outcomes"][kind] for kind in ("refused", "judged")) > count / 20, (
         "mutants come too far or not far"
     )
     assert report["longest_s"] < MAX_S

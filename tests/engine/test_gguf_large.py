@@ -10,7 +10,7 @@ import pytest
 from app.engine.byte_cursor import FileSource
 from app.engine.gguf import parse_header, read_header
 from app.engine.vocabulary import read_texts, tokenizer_of
-from app.models.pairs import candidate_of_source, judge
+from app.models.pairs import candidate_of_sources, judge
 from tests.fixtures.raw_gguf import ARRAY, RawGguf
 
 N_TOKENS, N_MERGES = 262_144, 514_906
@@ -65,7 +65,7 @@ def remote() -> tuple[bytes, int]:
 
 def test_of_15_gigabytes_elsewhere_less_than_16_megabytes_are_fetched(remote):
     source = Counting(*remote)
-    candidate = candidate_of_source(source)
+    candidate = candidate_of_sources([source])
     assert candidate.n_bytes > 15_000_000_000
     assert candidate.header.n_needed_bytes == candidate.n_bytes
     assert (tokenizer_of(candidate.header).n_tokens, candidate.texts.n) == (N_TOKENS, N_TOKENS)

@@ -22,7 +22,7 @@ from app.models.pairs import (
     Candidate,
     Judgement,
     candidate_of_file,
-    candidate_of_source,
+    candidate_of_sources,
     judge,
     judge_ngram,
     with_memory,
@@ -180,7 +180,7 @@ def test_every_reason_is_told_at_once(tmp_path):
 
 def of(raw: RawGguf) -> Candidate:
     data = raw.bytes()
-    return candidate_of_source(FileSource("m.gguf", len(data), io.BytesIO(data)))
+    return candidate_of_sources([FileSource("m.gguf", len(data), io.BytesIO(data))])
 
 
 @pytest.mark.parametrize(
