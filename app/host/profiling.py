@@ -185,6 +185,7 @@ class Profiler:
         await self.host.load(replace(self.plan.pair, draft=group.draft))
         ways = (_PLAIN, *(candidate.speculation for candidate in chosen))
         if not group.is_warm:
+            yield self._progress(f"warming up: {group.draft or 'no draft model'}")
             await warm_up(self.host, self.plan.prompts[0], ways, self.plan.sampling, self.on_event)
             group.is_warm = True
         wanted = one_round(self.plan.prompts, ways, round_)

@@ -34,11 +34,14 @@ Kernel = Callable[["NDArray[np.float64]"], None]
 LEAST_BYTES = 256 << 20
 """Size of the array where the last-level cache is smaller than a quarter of this, or not known."""
 
+MOST_BYTES = 1 << 30
+"""A larger one would only take longer."""
+
 MOST_SHARE = 0.25
 """Most of the free memory that the array may take."""
 
 TIMEOUT_S = 60.0
-_PASSES = 5
+_PASSES = 3
 _VERSION = 1
 
 
@@ -129,7 +132,7 @@ def sweep(n_bytes: int | None = None, passes: int = _PASSES) -> Bandwidth:
 
     cores = psutil.cpu_count(logical=True) or 1
     cache_bytes = last_level_cache_bytes()
-    wanted = n_bytes or max(LEAST_BYTES, 4 * cache_bytes)
+    wanted = n_bytes or min(MOST_BYTES, max(LEAST_BYTES, 4 * cache_bytes))
     size = min(wanted, round(psutil.virtual_memory().available * MOST_SHARE)) >> 12 << 12
     array = np.ones(size // 8, dtype=np.float64)
     counts = sorted({cores, *(1 << i for i in range(cores.bit_length()) if 1 << i <= cores)})

@@ -213,7 +213,7 @@ def advice(rows: Sequence[Row], unfit: Mapping[str, str]) -> tuple[str, ...]:
                 "the training data for that can be exported."
             )
     else:
-        words.append("No draft model was tried. A small model with the target's vocabulary may save more than n-gram.")
+        words.append("No draft model fits. A small model with the target's vocabulary may save more than n-gram.")
     return (*words, *_unfit_words(unfit))
 
 
@@ -227,8 +227,11 @@ def _choice_words(rows: Sequence[Row]) -> str:
     if best.speedup is None:
         return "Nothing can be said: no answer could be compared."
     if best.speedup.median <= 1:
-        return f"Leave speculation off: {best.candidate.words}, the best, saves nothing ({best.sentence})."
-    return f"Not decided: {best.candidate.words} is ahead ({best.sentence}). More rounds or prompts would tell."
+        return (
+            f"Nothing was faster than plain decoding so far; the best, {best.candidate.words}: {best.sentence}. "
+            "Leave speculation off unless more rounds say otherwise."
+        )
+    return f"Not decided; ahead is {best.candidate.words}: {best.sentence}. More rounds or prompts would tell."
 
 
 def _unfit_words(unfit: Mapping[str, str]) -> list[str]:

@@ -223,12 +223,14 @@ def row_words(row: Row) -> tuple[str, ...]:
     """A row as the table shows it."""
     speedup = row.speedup
     verdict: str = row.verdict if speedup else "not engaged" if row.not_engaged else "–"
+    if speedup:
+        verdict += f", {row.n_pairs} pair" + "s" * (row.n_pairs != 1)
     if row.dropped_after:
         verdict += f", given up after round {row.dropped_after}"
     return (
         row.candidate.words,
         f"{speedup.median:.2f}" if speedup else "–",
-        f"{speedup.low:.2f}–{speedup.high:.2f}" if speedup else "–",
+        f"{speedup.low:.2f}–{speedup.high:.2f}" if speedup and row.n_pairs > 1 else "–",
         f"{row.acceptance:.2f}" if row.acceptance is not None else "–",
         f"{row.tokens_per_step:.2f}" if row.tokens_per_step is not None else "–",
         bytes_words(row.candidate.memory_bytes) if row.candidate.memory_bytes else "–",

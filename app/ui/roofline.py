@@ -18,7 +18,8 @@ from app.errors import SlipstreamError
 from app.metrics import bandwidth, stats
 from app.metrics.machine import cpu_name
 from app.metrics.roofline import Roofline, active_weight_bytes, known_part, traffic
-from app.metrics.values import Run, is_complete, is_plain
+from app.metrics.values import Run, is_plain
+from app.metrics.verdict import usable
 from app.ui.figures import current_baseline
 from app.ui.theme import GRID, colours, follow, named, number_font
 
@@ -34,7 +35,7 @@ MEANING = (
     "Memory bandwidth ÷ those bytes is a ceiling that plain decoding cannot pass. A target pass with a draft reads the "
     "weights once for several tokens, so speculation can."
 )
-_BAR_PX = 9
+_LABELS = ("plain", "speculation")
 _REFRESH_MS = 300
 
 
@@ -71,11 +72,12 @@ class _Bars(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.gauge: Gauge | None = None
+        self.setFont(number_font(-0.5))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Room for two bars."""
-        return QSize(160, 2 * _BAR_PX + 3 * 3)
+        """Room for two bars, each as high as its name."""
+        return QSize(160, 2 * self.fontMetrics().height() + 3)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the bars and the ceiling."""
@@ -86,18 +88,21 @@ class _Bars(QWidget):
             (roof.share(tps) if tps is not None else 0.0, colour)
             for tps, colour in ((self.gauge.plain_tps, scheme.plain), (self.gauge.speculative_tps, scheme.accent))
         ]
-        scale = (self.width() - 2) / max(1.05, *(1.05 * share for share, _ in shares))
+        row_px, left = self.fontMetrics().height(), self.fontMetrics().horizontalAdvance(_LABELS[1]) + GRID
+        scale = (self.width() - left - 2) / max(1.05, *(1.05 * share for share, _ in shares))
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for n, (share, colour) in enumerate(shares):
-            y = 3 + n * (_BAR_PX + 3)
+            y = n * (row_px + 3)
+            painter.setPen(QColor(scheme.muted))
+            painter.drawText(QRectF(0, y, left, row_px), Qt.AlignmentFlag.AlignVCenter, _LABELS[n])
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(scheme.raised))
-            painter.drawRect(QRectF(1, y, scale, _BAR_PX))
+            painter.drawRect(QRectF(left, y + 3, scale, row_px - 6))
             painter.setBrush(QBrush(QColor(colour), Qt.BrushStyle.Dense2Pattern if n else Qt.BrushStyle.SolidPattern))
-            painter.drawRect(QRectF(1, y, scale * share, _BAR_PX))
+            painter.drawRect(QRectF(left, y + 3, scale * share, row_px - 6))
         painter.setPen(QPen(QColor(scheme.text), 2))
-        painter.drawLine(round(1 + scale), 0, round(1 + scale), self.height())
+        painter.drawLine(round(left + scale), 0, round(left + scale), self.height())
 
 
 class RooflineGauge(QWidget):
@@ -243,10 +248,10 @@ class RooflineControl(QObject):
         return self._headers[path]
 
     def _latest(self) -> tuple[Run | None, Run | None]:
-        """Return the newest complete answers of what is loaded: a plain one and one that was drafted."""
+        """Return the newest answers of what is loaded that can be judged: a plain one and one that was drafted."""
         plain = drafted = None
         for run in reversed(self._host.session.runs):
-            if not is_complete(run) or not self._is_of_now(run):
+            if not usable(run) or not self._is_of_now(run):
                 continue
             if is_plain(run):
                 plain = plain or run

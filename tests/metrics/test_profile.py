@@ -121,7 +121,7 @@ def test_low_acceptance_of_a_model_says_what_to_try():
         (wobbling(SMALL_2, 1.5, 6), "Use draft model small, length 2"),
         (wobbling(SMALL_2, 0.8, 6), "Leave speculation off: every way"),
         (wobbling(SMALL_2, 1.5, 2), "Not decided"),
-        (wobbling(SMALL_2, 0.9, 2), "saves nothing"),
+        (wobbling(SMALL_2, 0.9, 2), "Nothing was faster than plain"),
         ([], "Nothing can be said"),
     ],
 )

@@ -189,5 +189,5 @@ def test_a_row_has_its_units_and_its_verdict():
     assert words[0] == "draft model small, length 2"
     assert words[1].startswith("1.4") or words[1].startswith("1.5")
     assert "MB" in words[5]
-    assert words[6] == "pays, given up after round 2"
+    assert words[6] == "pays, 6 pairs, given up after round 2"
     assert row_words(row_of(SMALL_2, []))[1:3] == ("–", "–")

@@ -33,7 +33,7 @@ def test_the_gauge_says_aloud_what_it_draws_and_fits_what_passes_the_limit(put):
     gauge.show_gauge(Gauge(ROOF, 30.0, 90.0), beside="Peak 135 GB/s.")
     assert gauge._bars.accessibleName().endswith("Peak 135 GB/s.")
     picture = gauge._bars.grab().toImage()
-    columns = {picture.pixelColor(x, 4).name() for x in range(picture.width())}
+    columns = {picture.pixelColor(x, 7).name() for x in range(picture.width())}
     assert len(columns) >= 3  # plain, the rest up to the limit, the limit
 
 
