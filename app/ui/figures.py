@@ -64,7 +64,16 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
         Fact("First token", _number(run.ttft_s, 2, " s"), "From the request to the first token emitted."),
         Fact("Answer time", _number(run.answer_s, 2, " s"), answer),
         Fact("Prefill", _number(run.prefill_tps, 0, " tok/s"), prefill),
+        *_marks(run),
     )
+
+
+def _marks(run: Run) -> tuple[Fact, ...]:
+    """Why an answer does not count, and what else went on meanwhile, where there is something to say."""
+    found = [Fact("Does not count", run.excluded, "It enters no verdict and no baseline.")] if run.excluded else []
+    if run.notes:
+        found.append(Fact("Meanwhile", "; ".join(run.notes), "What else went on while this was measured."))
+    return tuple(found)
 
 
 def answer_title(run: Run, number: int) -> str:
@@ -116,8 +125,7 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
     comparison = session.comparison_of(newest) if newest is not None else None
     notes = [_left_out(session)]
     if newest is None or comparison is None:
-        notes.append(_refusal(session, None))
-        return Standing("Does speculation pay? Not measured yet.", baseline, _joined(notes), _record_offer(session))
+        return Standing("Does speculation pay? Not measured yet.", baseline, _joined(notes))
     notes.append(outlook_words(newest, session))
     if not comparison.n_pairs:
         notes.append(_refusal(session, newest))
@@ -166,9 +174,9 @@ def _left_out(session: SessionLog) -> str:
     return f"The last answer {why}." if why else ""
 
 
-def _refusal(session: SessionLog, newest: Run | None) -> str:
+def _refusal(session: SessionLog, newest: Run) -> str:
     """Say why there is nothing to hold drafted answers against though something was measured."""
-    if newest is None or newest.conditions is None:
+    if newest.conditions is None:
         return ""
     plain = next((run for run in reversed(session.runs) if is_plain(run) and usable(run) and run.conditions), None)
     if plain is not None and plain.conditions is not None:
