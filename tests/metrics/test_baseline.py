@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from app.errors import ExportError, UsageError
-from app.metrics.baseline import MIN_RUNS, BaselineStore, differences, fingerprint, record
+from app.metrics.baseline import MIN_RUNS, BaselineStore, differences, fingerprint, record, staleness
+from app.metrics.surroundings import Reading
 from app.protocol import Sampling
 from tests.metrics.sessions import NGRAM, plain_steps, run_of, session
 
@@ -161,3 +162,25 @@ def test_folder_that_cannot_be_made_is_an_error_in_words(tmp_path, runs):
 
     with pytest.raises(ExportError, match="Cannot write"):
         BaselineStore(in_the_way / "kept").save(baseline)
+
+
+def test_what_has_changed_since_makes_it_stale(runs):
+    (baseline,) = record(runs, prompt_set="x")
+    baseline = msgspec.structs.replace(baseline, power_mode="balanced", on_battery=False)
+    now = runs[0].conditions
+    calm = Reading(0.0, 0.0, 0.0, 4, on_battery=False, power_mode="balanced")
+
+    assert staleness(baseline, now, calm) == []
+    elsewhere = msgspec.structs.replace(now, context_bucket=8192, sampled=True)
+    assert staleness(baseline, elsewhere, calm) == [], "there may be others for these"
+    later = msgspec.structs.replace(now, app_version="9.9", llama_cpp_commit="fff")
+    assert staleness(baseline, later) == [
+        "it ran on llama.cpp abc1234, not on fff",
+        "it ran with Slipstream 0.1.0, not with Slipstream 9.9",
+    ]
+    unplugged = Reading(0.0, 0.0, 0.0, 4, on_battery=True, power_mode="low-power")
+    assert staleness(baseline, now, unplugged) == [
+        "it ran on mains power, not on battery",
+        "the power mode was balanced, not low-power",
+    ]
+    assert staleness(baseline, now, Reading(0.0, 0.0, 0.0, 4)) == []

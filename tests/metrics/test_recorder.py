@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import time
+
 import msgspec
 import pytest
 
-from app.errors import DecodeError, EngineDiedError
+from app.errors import DecodeError, EngineDiedError, UsageError
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.recorder import RunRecorder, SessionLog, spec_name
 from app.protocol import (
@@ -328,3 +330,61 @@ def test_draft_model_of_the_session_outlives_a_load_of_the_target_alone(tmp_path
     assert [run.conditions.draft_file for run in log.runs] == ["draft.gguf", None]
     log.set_loaded(HELLO, loaded(draft))
     assert log.to_metrics().draft is None
+
+
+def test_marked_answers_leave_verdicts_and_baselines_and_keep_their_first_reason(tmp_path):
+    log = session(tmp_path)
+    answers(log, 7, 50.0, 75.0)
+    (before,) = log.comparisons()
+    heard = []
+    log.subscribe(lambda: heard.append(1))
+    log.mark([log.runs[0].id, log.runs[1].id, "unknown"], excluded="the recording was interrupted")
+    log.mark([log.runs[0].id], excluded="a warm-up", notes=("on battery",))
+    (after,) = log.comparisons()
+
+    assert len(heard) == 2
+    assert (before.n_pairs, after.n_pairs) == (7, 6)
+    assert (log.runs[0].excluded, log.runs[0].notes) == ("the recording was interrupted", ("on battery",))
+    assert log.live_baselines()[0].n_runs == 6
+    with pytest.raises(UsageError, match="there are 5"):
+        record((run for run in log.runs[2::2] if run is not log.runs[2]), prompt_set="x")
+
+
+def test_a_new_session_is_empty_and_keeps_the_baseline(tmp_path):
+    log = session(tmp_path)
+    answers(log, 6, 50.0, 75.0)
+    (log.baseline,) = record((run for run in log.runs if run.spec_type == "none"), prompt_set="x")
+    first = log.to_metrics()
+    log.begin_anew("evening")
+    second = log.to_metrics()
+
+    assert (log.runs, log.comparisons(), second.runs) == ((), (), ())
+    assert second.session.id != first.session.id
+    assert second.session.name == "evening"
+    assert second.baseline == first.baseline
+    log.add(run_of(plain_steps(40, 75.0), speculation=NGRAM))
+    assert log.comparisons()[0].n_pairs == 1
+
+
+def test_every_context_bucket_has_its_live_baseline(tmp_path):
+    log = session(tmp_path)
+    assert log.live_baselines() == ()
+    for n_ctx, tps in ((20, 50.0), (1500, 40.0), (20, 52.0)):
+        log.add(run_of(plain_steps(40, tps, n_ctx=n_ctx)))
+
+    found = [(b.context_bucket, b.n_runs, round(b.decode_tps.median)) for b in log.live_baselines()]
+    assert found == [(1024, 2, 51), (2048, 1, 40)]
+
+
+def test_a_long_session_takes_little_memory_and_is_judged_at_once(tmp_path):
+    log = session(tmp_path)
+    for _ in range(400):
+        log.add(run_of(plain_steps(100, 50.0)))
+        log.add(run_of(plain_steps(100, 60.0), speculation=NGRAM))
+    n_bytes = sum(run.steps.n_bytes for run in log.runs)
+    began_s = time.process_time()
+    (comparison,) = log.comparisons()
+
+    assert n_bytes <= 40 * 80_000
+    assert comparison.n_pairs == 400
+    assert time.process_time() - began_s < 1.0
