@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject, QPoint, Qt
 
 from app.memory_types import is_quantised
 from app.settings import Settings
@@ -45,7 +45,7 @@ class OptionsControl(QObject):
         popup.adjustSize()
         popup.move(self._place(popup))
         popup.show()
-        popup.length.setFocus()
+        popup.length.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _place(self, popup: ModelOptions) -> QPoint:
         """Return where the popup's right edge is the button's, as far as the screen has room."""
