@@ -18,6 +18,7 @@ from app.engine.byte_cursor import size_in_words
 from app.errors import UsageError
 from app.models.download import Downloads, Progress
 from app.models.hub import Hub
+from app.models.pair_item import curated, item_of
 from app.models.remote import Item, pair
 
 _STEP = 0.1
@@ -29,7 +30,11 @@ class PullOptions:
     """What ``pull`` can be told."""
 
     name: Annotated[
-        str, typer.Argument(metavar="REPO[:QUANT]", help="A repository, perhaps with a quantisation; or its address.")
+        str,
+        typer.Argument(
+            metavar="REPO[:QUANT]|PAIR",
+            help="A repository, perhaps with a quantisation; its address; or a pair's id from: catalog.",
+        ),
     ]
     draft_model: Annotated[
         str | None,
@@ -67,6 +72,10 @@ def pull(chosen: PullOptions) -> None:
 def _item(hub: Hub, chosen: PullOptions) -> Item:
     if chosen.mtp and chosen.draft_model:
         raise UsageError("--mtp and --draft-model are two ways to draft.", "Give one of them.")
+    if "/" not in chosen.name:
+        if chosen.mtp or chosen.draft_model:
+            raise UsageError("A curated pair has its drafter already.", "Leave --mtp and --draft-model out.")
+        return item_of(curated(chosen.name), hub)
     target = hub.with_sidecar(chosen.name, "mtp-") if chosen.mtp else hub.resolve(chosen.name)
     return pair(target, hub.resolve(chosen.draft_model)) if chosen.draft_model else target
 

@@ -83,7 +83,11 @@ def choose(files: Sequence[RemoteFile], wanted: Wanted) -> tuple[RemoteFile, ...
 
 
 def sidecar(files: Iterable[RemoteFile], model: RemoteFile, keyword: Sidecar, tag: str = "") -> RemoteFile | None:
-    """Return the companion of a model whose name holds ``keyword``: the nearest folder, the tag, the nearest bits."""
+    """Return the companion of a model whose name holds ``keyword``: the nearest folder, the tag, the nearest bits.
+
+    llama.cpp looks in the model's folder and those above it. Where it would find none, a folder beside the model is
+    looked into too: some publishers keep their heads in ``MTP/``.
+    """
     wanted_bits = _bits(tag.upper() if tag else _tag(model.path))
     folders = model.path.split("/")[:-1]
 
@@ -91,12 +95,10 @@ def sidecar(files: Iterable[RemoteFile], model: RemoteFile, keyword: Sidecar, ta
         is_exact = bool(tag) and f"-{tag.upper()}." in file.path.upper()
         return -file.path.count("/"), not is_exact, abs(_bits(_tag(file.path)) - wanted_bits)
 
-    near = [
-        file
-        for file in files
-        if file.path.endswith(".gguf") and keyword in file.path and _is_above(file.path.split("/")[:-1], folders)
-    ]
-    return min(near, key=rank, default=None)  # the first of equals, as llama.cpp takes it
+    found = [file for file in files if file.path.endswith(".gguf") and keyword in file.path]
+    above = [file for file in found if _is_above(file.path.split("/")[:-1], folders)]
+    beside = [file for file in found if "/" in file.path and _is_above(file.path.split("/")[:-2], folders)]
+    return min(above or beside, key=rank, default=None)  # the first of equals, as llama.cpp takes it
 
 
 def tags_of(files: Iterable[RemoteFile]) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.models.catalog import Catalog
 from tests.cli.commands import COMMAND, ROOT, environment, run, started
 from tests.hub_server import HubServer
 
@@ -89,6 +90,21 @@ def test_remove_keeps_what_is_not_ours(server, home, tiny_pair):
     assert "pip uninstall" in starter.stderr
     assert "outside of our models folder" in other.stderr
     assert tiny_pair.target.exists()
+
+
+def test_a_curated_pair_comes_as_one(server, home, tmp_path):
+    pair = next(pair for pair in Catalog.load().pairs if pair.id == "qwen2.5-7b")
+    for model in (pair.target, pair.draft):
+        for file in model.files:
+            path = tmp_path / file.path
+            path.write_bytes(file.path.encode())
+            server.add(model.repo, file.path, path)
+    done = json.loads(run("pull", "qwen2.5-7b", "--json").stdout)
+
+    assert done["title"] == pair.title
+    assert [Path(file["path"]).read_text() for file in done["files"]] == [
+        file.path for model in (pair.target, pair.draft) for file in model.files
+    ]
 
 
 @pytest.mark.linux
@@ -211,7 +227,7 @@ def test_offline_mode_is_said(server, source, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "code", "words"),
     [
-        ("no-slash", 2, "is not the name of a repository"),
+        ("no-slash", 2, "neither a repository nor a curated pair"),
         ("a/b/c", 2, "is not the name of a repository"),
         ("org/missing", 1, "no public repository org/missing"),
         (f"{REPO}:Q9_X", 1, "has no model in Q9_X"),

@@ -311,11 +311,11 @@ def test_a_file_that_changed_on_the_hub(server, hub, folder, item, blob):
 
 def test_a_new_version_takes_the_place_of_a_pulled_one(server, hub, folder, item, blob):
     pull(hub, folder, item)
-    server.add(REPO, "some-Q4_K_M.gguf", blob(MIB, "new.bin", seed=2))
+    server.add(REPO, "some-Q4_K_M.gguf", blob(8 * MIB, "new.bin", seed=2))
     new = hub.resolve(f"{REPO}:Q4_K_M")
     pull(hub, folder, new)
 
-    assert place(folder, new).stat().st_size == MIB
+    assert place(folder, new).read_bytes() == blob(8 * MIB, "new.bin", seed=2).read_bytes()
 
 
 def test_a_storage_that_speaks_of_another_length(server, hub, folder, item):

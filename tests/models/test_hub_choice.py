@@ -100,7 +100,9 @@ def test_tags_are_told_once_and_in_order():
         (["mtp-m-Q8_0.gguf", "mtp-m-Q4_0.gguf"], "m-Q4_K_M.gguf", "", "mtp-m-Q4_0.gguf"),  # nearest bits
         (["mtp-m-Q8_0.gguf", "mtp-m-Q4_0.gguf"], "m-Q4_K_M.gguf", "Q8_0", "mtp-m-Q8_0.gguf"),  # the tag
         (["mtp-m-Q4_0.gguf", "a/mtp-m-Q8_0.gguf"], "a/m-Q4_0.gguf", "", "a/mtp-m-Q8_0.gguf"),  # nearest folder
-        (["b/mtp-m-Q4_0.gguf"], "a/m-Q4_0.gguf", "", None),  # another model's
+        (["b/c/mtp-m-Q4_0.gguf"], "a/m-Q4_0.gguf", "", None),  # another model's
+        (["MTP/mtp-m-Q8_0.gguf", "MTP/mtp-m-Q4_0.gguf"], "m-Q4_0.gguf", "", "MTP/mtp-m-Q4_0.gguf"),  # beside it
+        (["MTP/mtp-m-Q4_0.gguf", "mtp-m-Q8_0.gguf"], "m-Q4_0.gguf", "", "mtp-m-Q8_0.gguf"),  # but llama.cpp's first
         (["m-Q4_0.gguf", "eagle3-m.gguf"], "m-Q4_0.gguf", "", None),
     ],
 )
