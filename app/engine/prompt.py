@@ -13,6 +13,15 @@ from app.engine.llama import Model
 from app.errors import PromptTooLongError, UsageError
 from app.protocol import ChatMessage, Generate, NoticeInfo
 
+FIRST_LOOK = 8_192
+"""Characters at the beginning of a long text that are tokenised first: a hundredth of a second."""
+
+CUT_TOKENS = 64
+"""Tokens that a beginning may have more than the whole: it can end in the middle of a word, or of many blanks."""
+
+MAX_CONTEXTS_TO_SLIDE = 16
+"""A conversation of more contexts than that is refused even where the oldest turns may be left out."""
+
 Notices = tuple[NoticeInfo, ...]
 Render = Callable[[Sequence[ChatMessage]], tuple[str, Notices]]
 
@@ -29,13 +38,17 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> 
     if command.max_tokens < 1:
         raise UsageError(f"max_tokens is {command.max_tokens}.", "It must be at least 1.")
 
+    n_most = n_ctx * (MAX_CONTEXTS_TO_SLIDE if command.slide and command.prompt is None else 1)
+
     def tokens_of(messages: Sequence[ChatMessage]) -> tuple[list[int], Notices]:
         text, notices = render(messages)
+        _check_beginnings(text, model, n_most, n_ctx)
         bos = model.text_of(model.bos)
         return model.tokenise(text, add_special=not (bos and text.startswith(bos))), notices
 
     notices: Notices = ()
     if command.prompt is not None:
+        _check_beginnings(command.prompt, model, n_most, n_ctx)
         tokens = model.tokenise(command.prompt, add_special=True)
     else:
         tokens, notices = tokens_of(command.messages)
@@ -46,11 +59,32 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> 
         if n_least > 0:
             tokens, notices = _slide(command.messages, len(tokens) - n_least, tokens_of, (tokens, notices))
     if len(tokens) >= n_ctx:
-        raise PromptTooLongError(
-            f"The conversation is {len(tokens)} tokens long; the context holds {n_ctx}.",
-            "Shorten it, start a new conversation, or choose a longer context.",
-        )
+        raise _too_long(f"{len(tokens)}", n_ctx)
     return tokens, notices
+
+
+def _too_long(n_tokens: str, n_ctx: int) -> PromptTooLongError:
+    return PromptTooLongError(
+        f"The conversation is {n_tokens} tokens long; the context holds {n_ctx}.",
+        "Shorten it, start a new conversation, or choose a longer context.",
+    )
+
+
+def _check_beginnings(text: str, model: Model, n_most: int, n_ctx: int) -> None:
+    """Look at longer and longer beginnings of a long text, and give up when one is too long by itself.
+
+    llama.cpp's time grows with the square of a text whose characters are not in the vocabulary (``reserve`` in
+    ``llm_tokenizer_spm_session::resegment``), and it cannot be stopped: a megabyte of those takes many minutes.
+
+    Raises:
+        PromptTooLongError: the text has more than ``n_most`` tokens.
+    """
+    n = FIRST_LOOK
+    while n < len(text):
+        n_tokens = len(model.tokenise(text[:n]))
+        if n_tokens > n_most + CUT_TOKENS:
+            raise _too_long(f"more than {n_tokens - CUT_TOKENS}", n_ctx)
+        n += n // 2
 
 
 def _n_to_leave_out(n_tokens: int, n_ctx: int, max_tokens: int) -> int:

@@ -1,10 +1,14 @@
 """Prompts of conversations that are longer than the context: whole old turns go, and it is said."""
 
+import time
+
 import pytest
 
+from app.engine.prompt import FIRST_LOOK
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.errors import PromptTooLongError
+from app.models.library import Library
 from tests.engine.sessions import GREEDY, answer, load
 
 N_CTX = 512
@@ -34,6 +38,22 @@ def _n_left_out(got):
 def test_without_it_a_conversation_that_is_too_long_is_refused(session):
     with pytest.raises(PromptTooLongError, match=f"context holds {N_CTX}"):
         answer(session, _turns(40), max_tokens=8)
+
+
+@pytest.mark.parametrize("slide", [False, True])
+@pytest.mark.parametrize("as_prompt", [False, True])
+def test_a_text_that_llama_cpp_would_tokenise_for_minutes_is_refused_at_once(session, as_prompt, slide):
+    text = "\N{EURO SIGN}" * 200_000
+    started_s = time.process_time()
+    with pytest.raises(PromptTooLongError, match=r"more than \d+ tokens"):
+        answer(session, text if as_prompt else [("user", text)], max_tokens=8, slide=slide)
+    assert time.process_time() - started_s < 5
+
+
+def test_a_long_text_of_few_tokens_is_not_refused_for_its_length(session):
+    load(session, Library().resolve("starter").path, n_ctx=N_CTX)
+    blanks = " " * (2 * FIRST_LOOK)  # the starter has tokens of many blanks
+    assert answer(session, blanks, max_tokens=1).started.prompt_tokens < N_CTX
 
 
 def test_a_conversation_that_fits_loses_nothing(session):
