@@ -13,6 +13,7 @@ from app.errors import EngineDiedError, SlipstreamError
 from app.metrics import stats
 from app.metrics.clocks import Clocks, ClockWatch
 from app.metrics.columns import StepColumns
+from app.metrics.energy import EnergySpan
 from app.metrics.session_log import SessionLog, now_utc
 from app.metrics.values import Run, RunStop
 from app.protocol import Chunk, Done, Event, Failed, Plan, Sampling, Speculation, Started
@@ -43,6 +44,7 @@ class RunRecorder:
         self._question = question
         self._requested_at = now_utc()
         self._watch = ClockWatch(clocks)
+        self._energy = EnergySpan()
         self._id = uuid.uuid4().hex[:12]
         self._steps = StepColumns()
         self._started: Started | None = None
@@ -81,6 +83,7 @@ class RunRecorder:
         prompt_tokens = started.prompt_tokens if started else 0
         cached_tokens = started.cached_tokens if started else 0
         prefill_s = done.prefill_s if done else None
+        used = self._energy.end()
         complete_prefill = bool(steps) and prefill_s is not None
         return Run(
             id=self._id,
@@ -113,6 +116,8 @@ class RunRecorder:
             not_engaged="" if off else self._not_engaged(),
             error=fault.message if fault else self._error,
             excluded=self._watch.fault() or _backwards(steps),
+            energy_j=used.joules if used else None,
+            energy_source=used.source if used else "",
             question=self._question,
             steps=steps,
         )

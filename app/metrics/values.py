@@ -66,7 +66,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     whether the speculation that was asked for took part, and why not all of it. ``verdict`` is ``None`` where none
     can be given at all: speculation off or not engaged, or the answer not completed. ``excluded`` says why a run counts
     in no verdict and no baseline though it came to its end, "" if it counts; ``notes`` are what else went on in the
-    meantime. ``question`` is what was asked, where that is kept.
+    meantime. ``energy_j`` is what it took from the request to the end, ``energy_source`` of what, where a meter tells.
+    ``question`` is what was asked, where that is kept.
     """
 
     id: str
@@ -101,6 +102,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     conditions: RunConditions | None = None
     excluded: str = ""
     notes: tuple[str, ...] = ()
+    energy_j: float | None = None
+    energy_source: str = ""
     question: str = ""
     steps: Sequence[Step] = ()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from app.metrics.baseline import differences
+from app.metrics.energy import tokens_per_wh
 from app.metrics.outlook import outlook
 from app.metrics.values import is_complete, is_plain
 from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, usable
@@ -64,8 +65,18 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
         Fact("First token", _number(run.ttft_s, 2, " s"), "From the request to the first token emitted."),
         Fact("Answer time", _number(run.answer_s, 2, " s"), answer),
         Fact("Prefill", _number(run.prefill_tps, 0, " tok/s"), prefill),
+        _energy(run),
         *_marks(run),
     )
+
+
+def _energy(run: Run) -> Fact:
+    """Tokens of an answer by the energy that it took, where the system tells."""
+    figure = tokens_per_wh(run.tokens, run.energy_j)
+    meaning = "Tokens ÷ energy from the request to the end; the whole machine's on battery, else the processor's."
+    if figure is None:
+        return Fact("Energy", "not available", f"{meaning} This system does not tell, or not for so short an answer.")
+    return Fact("Energy", f"{figure:,.0f} tokens/Wh", f"{meaning} Measured: {run.energy_source}.")
 
 
 def _marks(run: Run) -> tuple[Fact, ...]:
