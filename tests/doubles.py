@@ -43,6 +43,7 @@ from app.protocol import (
     Unload,
     Unloaded,
 )
+from app.token_details import TokenDetail
 
 POEM = (
     "The slow train leaves the station, and a fast one rides ahead in the quiet of its wake. "
@@ -277,7 +278,8 @@ def chunks_of(command: Generate, answer: Answer, n_prompt: int) -> list[Chunk]:
             step = Step(t_s, n_kept + 1, limit, limit, judged, n_kept, draft_s, verify_s, n_ctx, engagement.drafter)
         said, pieces = pieces[: step.emitted], pieces[step.emitted :]
         drafted = (True,) * step.accepted + (False,) * (step.emitted - step.accepted)
-        chunks.append(Chunk(command.id, "".join(said), tuple(map(token_id, said)), drafted, step))
+        details = tuple(TokenDetail(len(piece), 0.5) for piece in said) if command.token_details else ()
+        chunks.append(Chunk(command.id, "".join(said), tuple(map(token_id, said)), drafted, step, details=details))
         t_s += (0.0004 * limit + 0.02 + 0.001 * limit) if limit else 0.02
         n_ctx += step.emitted
     return chunks

@@ -14,7 +14,7 @@ from app.token_details import TokenDetail
 from app.ui.message import AnswerView
 from app.ui.theme import DARK, LIGHT
 from app.ui.token_colours import MARKS, token_words
-from tests.doubles import tokens_of
+from tests.doubles import Answer, tokens_of
 
 MARKDOWN = (
     "# A title\n\nSome **bold words** and [a link](https://example.org/and/more) 😀 here.\n\n"
@@ -162,5 +162,44 @@ def test_nothing_is_asked_kept_or_made_while_it_is_off(program):
         program.controller.menu.toggle_tokens()
         await program.ask("And now")
         assert program.engines[0].commands[-1].token_details
+
+    program.run(story)
+
+
+def test_marks_come_while_the_answer_grows_and_are_there_when_it_is_opened_again(program):
+    program.answers = (Answer(MARKDOWN, pace_s=0.01),)
+
+    async def story():
+        program.controller.menu.toggle_tokens()
+        program.send("Tell me")
+        await program.until(lambda: program.said and marked(program.last_answer))
+        assert program.controller.answering.is_busy
+        await program.until(lambda: not program.controller.answering.is_busy)
+        before = marked(program.last_answer)
+        assert set(before) == {LINE, WAVE}
+        # WHEN another conversation is opened, and this one again
+        number = program.controller.chats.current.id
+        program.controller.chats.new()
+        program.controller.chats.open(number)
+        assert marked(program.last_answer) == before
+        program.controller.menu.toggle_tokens()
+        assert marked(program.last_answer) == {}
+
+    program.run(story)
+
+
+def test_an_answer_read_on_from_elsewhere_keeps_its_marks(program):
+    program.answers = (Answer(MARKDOWN, pace_s=0.02),)
+
+    async def story():
+        program.controller.menu.toggle_tokens()
+        program.send("Tell me")
+        await program.until(lambda: len(program.said) > 20)
+        number = program.controller.chats.current.id
+        program.controller.chats.new()
+        program.controller.chats.open(number)  # while it grows
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.said == MARKDOWN
+        assert set(marked(program.last_answer)) == {LINE, WAVE}
 
     program.run(story)
