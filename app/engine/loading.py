@@ -154,6 +154,11 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     )
     target = _with_context(model, command.target, shape)
     pair = LoadedPair(target, n_threads)
+    used = target.context.memory_types
+    if used != command.memory != MemoryTypes():
+        pair.notices.append(
+            NoticeInfo("memory_of_one_type", f"This model keeps K and V in one memory: both are {used.type_k}.")
+        )
     if command.n_ctx > n_ctx:
         pair.notices.append(
             NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")

@@ -12,6 +12,7 @@ What llama.cpp answers with ``abort()`` is checked here first and raised as an e
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -20,12 +21,14 @@ from typing import Any
 import llama_cpp.llama_cpp as lc
 import llama_cpp.llama_cpp_ext as ext
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from app.engine.cancel import CancelFlag
 from app.engine.llama.backend import aborting, forget_log, last_log
 from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
+from app.memory_types import is_quantised
 from app.protocol import MemoryTypes
 
 Row = NDArray[np.float32]
@@ -96,11 +99,28 @@ def _native_params(shape: Shape) -> Any:
     return params
 
 
+def fitting_types(model: Model, memory: MemoryTypes) -> MemoryTypes:
+    """Return the types that a model's memory can have: where K and V are one, both as the one that was chosen.
+
+    If none was, both are of V's type: it keeps ggml's kernels to the one path (see :class:`MemoryTypes`), K's does not.
+    """
+    if not model.has_one_memory or memory.type_k == memory.type_v:
+        return memory
+    chosen = memory.type_v if memory.type_k == MemoryTypes().type_k else memory.type_k
+    return replace(memory, type_k=chosen, type_v=chosen)
+
+
 def set_memory_types(params: Any, memory: MemoryTypes) -> None:
     """Write the element types and the kind of attention into native context parameters."""
     params.type_k, params.type_v = ELEMENT_TYPES[memory.type_k], ELEMENT_TYPES[memory.type_v]
     if memory.flash_attention is not None:
         params.flash_attn_type = int(memory.flash_attention)  # LLAMA_FLASH_ATTN_TYPE_DISABLED, _ENABLED
+
+
+def _hint(memory: MemoryTypes) -> str:
+    if is_quantised(memory.type_k) or is_quantised(memory.type_v):
+        return "Choose 16 bits for the memory (f16, bf16), a shorter context length or a smaller model."
+    return "Choose a shorter context length or a smaller model."
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +141,12 @@ class Context:
             LoadError: llama.cpp could not make the context, mostly for want of memory.
         """
         forget_log()
+        shape = dataclasses.replace(shape, memory=fitting_types(model, shape.memory))
         self._context: Any = lc.llama_init_from_model(model.handle, _native_params(shape))
         if not self._context:
             raise LoadError(
                 f"No context of {shape.n_ctx} tokens could be made: {last_log('no reason given')}",
-                "Choose a shorter context length or a smaller model.",
+                _hint(shape.memory),
             )
         self._memory: Any = lc.llama_get_memory(self._context)
         # llama.cpp rounds up to 256 positions, but aborts on a batch longer than what was asked for.

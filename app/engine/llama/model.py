@@ -81,6 +81,11 @@ class Model:
         self.has_memory_of_states: bool = lc.llama_model_is_recurrent(self._model) or lc.llama_model_is_hybrid(
             self._model
         )
+        architecture = self.meta("general.architecture")
+        # Latent attention (MLA) keeps one row a token, of which V is a part; llama.cpp wants one type then.
+        self.has_one_memory: bool = architecture == "deepseek4" or self.meta(
+            f"{architecture}.attention.key_length_mla"
+        ) not in ("", "0")
         self.can_chat: bool = lc.llama_model_has_decoder(self._model) and not lc.llama_model_has_encoder(self._model)
         self.bos: int = lc.llama_vocab_bos(self._vocab)
         self.eos: int = lc.llama_vocab_eos(self._vocab)

@@ -19,7 +19,7 @@ import numpy as np
 from app.engine.cancel import CancelFlag
 from app.engine.heads import ASSISTANT_SUFFIX, can_chain
 from app.engine.llama.backend import aborting, forget_log, last_log
-from app.engine.llama.context import Context, DecodeCancelledError, Hidden, Row, set_memory_types
+from app.engine.llama.context import Context, DecodeCancelledError, Hidden, Row, fitting_types, set_memory_types
 from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
 from app.protocol import MemoryTypes
@@ -60,7 +60,7 @@ def _native_params(model: Model, target: Context, n_threads: int, memory: Memory
     params.ctx_other = target.handle
     # Whether V lies transposed depends on the kind of attention, so both sides of a memory need the same.
     is_assistant = model.meta("general.architecture").endswith(ASSISTANT_SUFFIX)
-    set_memory_types(params, target.memory_types if is_assistant else memory)
+    set_memory_types(params, target.memory_types if is_assistant else fitting_types(model, memory))
     params.no_perf = True
     return params
 
