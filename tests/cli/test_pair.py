@@ -9,17 +9,22 @@ import json
 import pytest
 
 from app.cli import program
+from app.errors import UsageError
 from app.models.catalog import Catalog
 from tests.cli.commands import run
 from tests.fixtures import tiny, tiny_mtp
 from tests.hub_server import HubServer
 
 
-def told(*arguments: object) -> dict:
-    """Run the command in this process, which has all that it needs in memory by now."""
+def said(*arguments: object) -> str:
+    """Run a command in this process, which has all that it needs in memory by now; return what it prints."""
     with contextlib.redirect_stdout(io.StringIO()) as output:
-        assert program.run(["pair", *map(str, arguments), "--json"]) == 0
-    return json.loads(output.getvalue())
+        assert program.run([*map(str, arguments)]) == 0
+    return output.getvalue()
+
+
+def told(*arguments: object) -> dict:
+    return json.loads(said("pair", *arguments, "--json"))
 
 
 def told_by_a_process(*arguments: object) -> dict:
@@ -46,7 +51,7 @@ def test_a_pair_that_fits(tiny_pair):
 
 def test_a_pair_that_does_not_fit_names_the_rule_and_the_token(tiny_pair):
     answer = told(tiny_pair.target, "starter")
-    words = run("pair", tiny_pair.target, "starter").stdout
+    words = said("pair", tiny_pair.target, "starter")
 
     assert answer["fits"] is False
     assert answer["memory"] is None
@@ -62,7 +67,7 @@ def test_a_target_alone_lists_what_can_draft_for_it(home):
     folder.mkdir(parents=True)
     pair = tiny_mtp.gemma4_pair(folder)
     answer = told("tiny-gemma4")
-    words = run("pair", "tiny-gemma4").stdout
+    words = said("pair", "tiny-gemma4")
 
     assert answer["kind"] == "n-gram"
     assert [one["draft"] for one in answer["suggestions"]] == ["tiny-gemma4-assistant", None]
@@ -143,14 +148,13 @@ def test_what_the_hub_does_not_have_is_said(server):
 
 
 def test_the_catalog_is_listed_and_held_against_a_hub(server):
-    listed = run("catalog")
-    small = json.loads(run("catalog", "--memory", 16, "--json").stdout)["pairs"]
+    small = json.loads(said("catalog", "--memory", 16, "--json"))["pairs"]
     checked = run("catalog", "--check", "--json")
     facts = json.loads(checked.stdout)
 
-    assert listed.returncode == 0
-    assert "google/gemma-4-26B-A4B-it-qat-q4_0-gguf:Q4_0" in listed.stdout
+    assert "google/gemma-4-26B-A4B-it-qat-q4_0-gguf:Q4_0" in said("catalog")
     assert 0 < len(small) < len(Catalog.load().pairs)
     assert (checked.returncode, facts["ok"]) == (1, False)
     assert all(file["problem"] for file in facts["files"]), "this hub has none of them"
-    assert run("catalog", "--memory", 8).returncode == 2
+    with pytest.raises(UsageError, match="no pairs for 8 GB"):
+        program.run(["catalog", "--memory", "8"])
