@@ -74,6 +74,17 @@ def thin(x: Values, y: Values, stretch: tuple[float, float], n_px: int) -> Curve
     return np.repeat(x[starts], 2), thinned
 
 
+def straighten(curve: Curve) -> Curve:
+    """Leave out the points inside of level stretches: a draft length is level for long, and dashes are slow."""
+    x, y = curve
+    if len(x) < 3:
+        return curve
+    same = (y[1:] == y[:-1]) | (np.isnan(y[1:]) & np.isnan(y[:-1]))
+    kept = np.ones(len(x), dtype=bool)
+    kept[1:-1] = ~(same[1:] & same[:-1])
+    return x[kept], y[kept]
+
+
 def nice_top(value: float, before: float) -> float:
     """Return a round number above ``value``; ``before`` is kept while it fits, so that the axis stands still."""
     if before * 0.4 < value <= before:

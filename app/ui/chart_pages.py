@@ -15,6 +15,7 @@ from app.ui.chart_plot import ChartPlot
 from app.ui.chart_style import N_SERIES
 from app.ui.theme import colours, text_font
 from app.ui.trace import Band, Timeline, Trace
+from app.ui.wording import tip
 
 SPEED = (
     "Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time, "
@@ -22,8 +23,8 @@ SPEED = (
 )
 ACCEPTANCE = "Acceptance: draft tokens kept ÷ draft tokens sent to the target, over the last 2 seconds."
 LENGTH = (
-    "Draft length: how many tokens the drafter may guess before the target checks them, and who drafted. The "
-    "controller chooses it before each step; 0 is a pause."
+    "Draft length: how many tokens the drafter guessed before the target checked them, a step, and who drafted. The "
+    "controller chooses the limit before each step; while it pauses nothing is drafted."
 )
 STEPS = "Step: one pass of the target. Verify time is that pass, draft time what guessing before it took."
 POSITION = (
@@ -85,7 +86,8 @@ class ChartStack(QWidget):
         caption = QLabel(wordWrap=True)
         caption.setTextFormat(Qt.TextFormat.RichText)
         caption.setFont(text_font(-0.5))
-        caption.setToolTip(meaning)
+        caption.setToolTip(tip(meaning + KEYS))
+        caption.setAccessibleDescription(meaning)
         plot = ChartPlot(name, meaning + KEYS)
         for signal in ("pointed", "nudged", "zoomed", "panned", "asked"):
             getattr(plot, signal).connect(getattr(self, signal))

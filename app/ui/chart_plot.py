@@ -14,7 +14,6 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
-    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -22,7 +21,7 @@ from PySide6.QtGui import (
     QPen,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QGraphicsItem, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGraphicsItem, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.chart_data import NOTHING, Curve
 from app.ui.theme import Colours, colours, number_font
@@ -99,7 +98,6 @@ class ChartPlot(QWidget):
         super().__init__()
         self.setAccessibleName(name)
         self.setAccessibleDescription(meaning)
-        self.setToolTip(meaning)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setMinimumSize(*LEAST_PX)
@@ -112,6 +110,8 @@ class ChartPlot(QWidget):
         self._view.viewport().installEventFilter(self)
         self.plot = self._view.plotItem
         self.plot.hideButtons()
+        menu = self.plot.ctrlMenu  # made whether or not it is wanted, and owned by nobody
+        menu.setParent(self, menu.windowFlags())
         self.plot.vb.disableAutoRange()
         self.plot.setContentsMargins(0, 2, 6, 0)
         self.plot.getAxis("left").setWidth(AXIS_PX)
@@ -136,8 +136,8 @@ class ChartPlot(QWidget):
 
     @property
     def px(self) -> int:
-        """Pixels that the x axis has."""
-        return max(40, int(self.width() - AXIS_PX - 8))
+        """Places along the x axis that can be told apart: a line is two pixels wide."""
+        return max(40, int(self.width() - AXIS_PX - 8) // 2)
 
     @property
     def x_range(self) -> tuple[float, float]:
@@ -215,9 +215,6 @@ class ChartPlot(QWidget):
                 return True
         if event.type() == QEvent.Type.Leave:
             self.pointed.emit(None)
-        if isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.toolTip(), self)
-            return True
         return False
 
     def _wheel(self, event: QWheelEvent) -> bool:

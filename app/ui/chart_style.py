@@ -67,6 +67,7 @@ def _named(scheme: Colours, name: str) -> QPen:
         "drafted": _pen(scheme.accent),
         "plain": _pen(scheme.plain, 2.0, Qt.PenStyle.DashLine),
         "paused": _pen(scheme.muted, 6.0),
+        "limit": _pen(scheme.muted, 1.0, Qt.PenStyle.DotLine),
     }
     if name == "dimmed":
         pen = QPen(dimmed, 1.0)
@@ -76,7 +77,7 @@ def _named(scheme: Colours, name: str) -> QPen:
 
 
 def pen_of(name: str) -> QPen:
-    """Return the pen of drafted, plain, paused, or dimmed (not selected) stretches; always the same one."""
+    """Return the pen of drafted, plain, paused or dimmed stretches, or of the limit; always the same one."""
     return _named(colours(), name)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.ui.chart_data import Curve, assemble, column, nice_top
+from app.ui.chart_data import Curve, assemble, column, nice_top, straighten
 from app.ui.chart_pages import (
     ACCEPTANCE,
     LENGTH,
@@ -43,10 +43,16 @@ def _highest(curves: list[Curve], least: float) -> float:
 def _length_of(code: int) -> Callable[[Trace, slice], Values]:
     def pick(trace: Trace, within: slice) -> Values:
         limit, who = np.array(trace.limit[within]), np.array(trace.drafter[within])
-        shown: Values = np.where((who == code) & (limit > 0), limit, np.nan)
+        shown: Values = np.where((who == code) & (limit > 0), np.array(trace.proposed[within]), np.nan)
         return shown
 
     return pick
+
+
+def _limit(trace: Trace, within: slice) -> Values:
+    limit = np.array(trace.limit[within])
+    shown: Values = np.where(limit > 0, limit, np.nan)
+    return shown
 
 
 def _paused(trace: Trace, within: slice) -> Values:
@@ -96,6 +102,7 @@ class TimePage:
         self.acceptance_line = self.acceptance.line()
         self._chosen = [(self.speed.line(2), self.acceptance.line(2)) for _ in range(N_SERIES)]
         self._paused = self.length.line()
+        self._limit = self.length.line()
         self._lengths = [self.length.line(1) for _ in DRAFTERS]
 
     def draw(self, scene: Scene) -> None:
@@ -125,11 +132,17 @@ class TimePage:
         return curve
 
     def _draw_lengths(self, traces: list[Trace], scene: Scene) -> None:
-        curves = [assemble(traces, _length_of(code), scene.stretch, self.length.px) for code in range(len(DRAFTERS))]
+        curves = [
+            straighten(assemble(traces, _length_of(code), scene.stretch, self.length.px))
+            for code in range(len(DRAFTERS))
+        ]
         for code, (line, curve) in enumerate(zip(self._lengths, curves, strict=True)):
             line.show(curve, look(code).pen)
-        self._paused.show(assemble(traces, _paused, scene.stretch, self.length.px), pen_of("paused"))
-        longest = _highest(curves, 4.0)
+        limit = straighten(assemble(traces, _limit, scene.stretch, self.length.px))
+        self._limit.show(limit, pen_of("limit"))
+        pauses = straighten(assemble(traces, _paused, scene.stretch, self.length.px))
+        self._paused.show(pauses, pen_of("paused"))
+        longest = _highest([limit, *curves], 4.0)
         before, self._top_length = self._top_length, next(top for top in _LENGTHS if top >= longest)
         if before != self._top_length:
             half = self._top_length / 2
@@ -143,11 +156,11 @@ class TimePage:
             marks = [key(look(n).colour, "━", title_of(trace)) for n, trace in enumerate(scene.chosen())]
         band = [key(scheme.muted, "▒", "baseline")] if scene.band else []
         self.stack.say(0, f"<b>Decode speed</b>, tok/s: {' &nbsp;'.join([*marks, *band])}")
-        self.stack.say(1, "<b>Draft acceptance</b>, accepted ÷ proposed, last 2 s")
+        self.stack.say(1, "<b>Draft acceptance</b>, accepted ÷ proposed")
         used = {int(code) for trace in scene.timeline.traces for code in trace.drafter[-1:] if code >= 0}
         names = [key(look(code).colour, "━", drafter_name(DRAFTERS[code])) for code in sorted(used)]
-        paused = key(scheme.muted, "▬", "paused")
-        self.stack.say(2, f"<b>Draft length</b>, tokens: {' &nbsp;'.join([*names, paused])}")
+        marks = [*names, key(scheme.muted, "┈", "limit"), key(scheme.muted, "▬", "paused")]
+        self.stack.say(2, f"<b>Draft length</b>: {' &nbsp;'.join(marks)}")
 
     def values_at(self, scene: Scene, at: float) -> str:
         """Say speed, acceptance, length and drafter at a moment."""
@@ -160,7 +173,8 @@ class TimePage:
         if not math.isnan(trace.acceptance[n]):
             parts.append(f"accepted {share(trace.acceptance[n])}")
         who = drafter_name(DRAFTERS[int(trace.drafter[n])]) if trace.drafter[n] >= 0 else "nothing drafted yet"
-        parts.append(f"length {trace.limit[n]:.0f}, {who}" if trace.limit[n] else "paused")
+        length = f"length {trace.proposed[n]:.1f} of {trace.limit[n]:.0f}, {who}"
+        parts.append(length if trace.limit[n] else "paused by the controller")
         return ", ".join(parts)
 
     def places(self) -> tuple[float, ...]:

@@ -38,7 +38,7 @@ TALLY_MS = 500
 
 _PAGES: tuple[Callable[[], Page], ...] = (TimePage, StepsPage, PositionPage, ContextPage)
 _NAMES = (TimePage.name, StepsPage.name, PositionPage.name, ContextPage.name)
-_HINT = "Point at a chart, or use the arrow keys, for values."
+_HINT = "Point at a chart for values, or use ← →."
 
 
 def is_calm() -> bool:
@@ -225,7 +225,8 @@ class SpeedCharts(QWidget):
     def on_nudged(self, way: int) -> None:
         """Move the cursor by the keyboard, and say aloud what is there."""
         first, last = self.page.stack.plots[0].x_range
-        at = last if self._cursor is None else self._cursor
+        newest = min(last, self._scene.timeline.ends_s) if self.page.is_over_time else last
+        at = newest if self._cursor is None else self._cursor
         if places := self.page.places():
             nearest = min(range(len(places)), key=lambda n: abs(places[n] - at))
             step = 0 if self._cursor is None else way

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, IconButton, named
+from app.ui.wording import tip
 
 RECORD_TIP = "Answer the built-in prompts by turns without and with speculation; the plain speed becomes the baseline"
 EXPORT_TIP = "Every run of this session with its raw steps: JSON, CSV and a report (Ctrl+Shift+E)"
@@ -48,10 +49,9 @@ class PanelFoot(QWidget):
         self.cancel.clicked.connect(self.cancel_requested)
         self.export.clicked.connect(self.export_requested)
         self.more.clicked.connect(self.pop_up)
-        self.record.setToolTip(RECORD_TIP)
-        self.export.setToolTip(EXPORT_TIP)
-        for button, tip in ((self.record, RECORD_TIP), (self.export, EXPORT_TIP)):
-            button.setAccessibleDescription(tip)
+        for button, words in ((self.record, RECORD_TIP), (self.export, EXPORT_TIP)):
+            button.setToolTip(tip(words))
+            button.setAccessibleDescription(words)
         self._build()
         self.show_recording(None, "")
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.panel_foot import PanelFoot
 from app.ui.theme import GRID, named, number_font, text_font
+from app.ui.wording import tip
 
 if TYPE_CHECKING:
     from app.ui.answer_list import AnswerList
@@ -102,7 +103,7 @@ class SpeedPanel(QWidget):
         label = QLabel(wordWrap=True)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setFont(font)
-        label.setToolTip(meaning)
+        label.setToolTip(tip(meaning))
         label.setAccessibleName(name)
         label.setAccessibleDescription(meaning)
         return label
@@ -262,7 +263,7 @@ class SpeedPanel(QWidget):
                 name.setText(facts[n].name)
                 value.setText(facts[n].value)
                 for label in (name, value):
-                    label.setToolTip(facts[n].meaning)
+                    label.setToolTip(tip(facts[n].meaning))
                 value.setAccessibleName(f"{facts[n].name}: {facts[n].value}")
                 value.setAccessibleDescription(facts[n].meaning)
 

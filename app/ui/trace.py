@@ -12,6 +12,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from app.metrics.stats import LIVE_WINDOW_S, LiveRate
@@ -65,9 +66,11 @@ class Trace:
         tps: decode speed over the last two seconds.
         acceptance: accepted ÷ proposed over the last two seconds, 0 to 1; NaN when nothing was proposed.
         limit: the draft length limit, 0 while the controller pauses.
+        proposed: draft tokens of a step, the mean of those since the last point.
         drafter: who drafted last, as an index of :data:`DRAFTERS`.
         draft_s, verify_s: times of a step, the mean of those since the last point.
         run_id, number: which answer of the session it is, once it is a run.
+        spacing_s: seconds between old points.
     """
 
     is_plain: bool
@@ -76,6 +79,7 @@ class Trace:
     tps: array[float] = field(default_factory=_column)
     acceptance: array[float] = field(default_factory=_column)
     limit: array[float] = field(default_factory=_column)
+    proposed: array[float] = field(default_factory=_column)
     drafter: array[float] = field(default_factory=_column)
     draft_s: array[float] = field(default_factory=_column)
     verify_s: array[float] = field(default_factory=_column)
@@ -83,27 +87,36 @@ class Trace:
     number: int = 0
     positions: PositionTally = field(default_factory=PositionTally)
     context: ContextTally = field(default_factory=ContextTally)
+    spacing_s: float = _POINT_EVERY_S
 
     @property
     def ends_s(self) -> float:
         """Where the answer ends on the axis, so far."""
         return self.at_s[-1] if self.at_s else self.starts_s
 
-    def thin(self, n_fresh: int) -> None:
-        """Make one point of two, but for the newest."""
-        n_old = max(0, len(self.at_s) - n_fresh) // 2 * 2
+    def thin(self, n_fresh: int, n_most: int) -> None:
+        """Keep the newest points, and of those before at most ``n_most``, as evenly over time as they come."""
+        n_old = max(0, len(self.at_s) - n_fresh)
+        if n_old <= n_most:
+            return
+        span_s = self.at_s[n_old - 1] - self.at_s[0]
+        while span_s / self.spacing_s > n_most - 1:
+            self.spacing_s *= 2
+        cells = [math.floor(at_s / self.spacing_s) for at_s in self.at_s[:n_old]]
+        ends = [n for n in range(1, n_old) if cells[n] != cells[n - 1]] + [n_old]
         for name in ("at_s", "limit", "drafter"):
             values = getattr(self, name)
-            setattr(self, name, values[1:n_old:2] + values[n_old:])
-        for name in ("tps", "acceptance", "draft_s", "verify_s"):
+            setattr(self, name, array("d", (values[end - 1] for end in ends)) + values[n_old:])
+        for name in ("tps", "acceptance", "proposed", "draft_s", "verify_s"):
             values = getattr(self, name)
-            pairs = zip(values[:n_old:2], values[1:n_old:2], strict=True)
-            setattr(self, name, array("d", (_middle(a, b) for a, b in pairs)) + values[n_old:])
+            means = (_mean(values[start:end]) for start, end in pairwise([0, *ends]))
+            setattr(self, name, array("d", means) + values[n_old:])
 
 
-def _middle(a: float, b: float) -> float:
-    """Mean of two values, or the one that is known."""
-    return b if math.isnan(a) else a if math.isnan(b) else (a + b) / 2
+def _mean(values: array[float]) -> float:
+    """Mean of the values that are known, NaN if none is."""
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan
 
 
 class LiveTrace:
@@ -118,7 +131,7 @@ class LiveTrace:
         self._proposed = self._accepted = 0
         self._drafter = NOBODY
         self._draft_s = self._verify_s = 0.0
-        self._n_steps = self._n_all = 0
+        self._n_steps = self._n_all = self._n_drafted = 0
 
     @property
     def tps(self) -> float | None:
@@ -148,6 +161,7 @@ class LiveTrace:
             self._drafter = float(DRAFTERS.index(step.drafter))
         self._draft_s += step.draft_s
         self._verify_s += step.verify_s
+        self._n_drafted += step.proposed
         self._n_steps += 1
         tps = self.tps
         if tps is not None and step.t_s - self._last_s >= _POINT_EVERY_S:
@@ -159,18 +173,18 @@ class LiveTrace:
         trace.tps.append(tps)
         trace.acceptance.append(self._accepted / self._proposed if self._proposed else math.nan)
         trace.limit.append(step.limit)
+        trace.proposed.append(self._n_drafted / self._n_steps)
         trace.drafter.append(self._drafter)
         trace.draft_s.append(self._draft_s / self._n_steps)
         trace.verify_s.append(self._verify_s / self._n_steps)
         self._draft_s = self._verify_s = 0.0
-        self._n_steps = 0
+        self._n_steps = self._n_drafted = 0
         if len(trace.at_s) >= MAX_POINTS:
-            trace.thin(FRESH_POINTS)
+            trace.thin(FRESH_POINTS, KEPT_POINTS)
 
     def finish(self) -> Trace:
         """End the answer: keep what a chart of the session needs."""
-        while len(self.trace.at_s) > KEPT_POINTS:
-            self.trace.thin(0)
+        self.trace.thin(0, KEPT_POINTS)
         return self.trace
 
     def _roll(self, step: Step) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING, assert_never
 
@@ -23,6 +24,11 @@ _EXPECTED = re.compile(r"expected (\d+(?:\.\d+)?)x of plain speed")
 _LEAST_DEBT_S = 0.05
 
 NOT_LOADED = "No model is loaded."
+
+
+def tip(words: str) -> str:
+    """Return words as a tool tip: rich text, since only that is broken into lines."""
+    return f"<p>{html.escape(words)}</p>".replace("\n", "<br>") if words else ""
 
 
 def drafter_name(kind: str) -> str:
