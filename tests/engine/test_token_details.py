@@ -45,7 +45,7 @@ class First:
 def test_the_probability_is_the_softmax_of_the_whole_row():
     inner = First()
     noting = NotingChooser(inner)
-    row = np.log(np.array([0.5, 0.2, 0.25, 0.05], dtype=np.float32)) + 700
+    row = np.log(np.array([0.5, 0.2, 0.25, 0.05], dtype=np.float32)) + 1000
     assert noting.choose(row, 0) == 2
     noting.accept(2)
     noting.note_text(3)

@@ -71,11 +71,13 @@ def test_every_round_has_each_way_and_the_plain_answer_beside_it():
 
 def test_the_draft_model_is_loaded_once_a_round_and_the_pair_of_before_at_the_end():
     bench = Bench(ScriptedEngine([Answer(LONG)]))
-    profiled(bench, plan())
+    profiler, _ = profiled(bench, plan())
     drafts = [command.draft is not None for command in bench.sent(Load)]
     #          looking       round 1       round 2 (backwards)        again and the end, as need be
     assert drafts[:2] == [False, True]
     assert drafts[2:5] == [False, True, False]
+    rounds = [[t.candidate.draft for t in profiler.result().trials if t.round == n and not t.is_repeat] for n in (0, 1)]
+    assert [drafts[0] for drafts in rounds] == [None, "starter"]
     assert bench.host.state.pair == PAIR
 
 
