@@ -1,0 +1,160 @@
+"""Whether speculation pays, in words: verdicts, refusals with their reasons, predictions, and what is offered next."""
+
+import pytest
+from msgspec.structs import replace
+
+from app.metrics.baseline import BaselineStore, record
+from app.metrics.recorder import SessionLog
+from app.protocol import Hello, Loaded, ModelInfo, Plan
+from app.ui.figures import answer_title, comparison_words, exclusion, facts_of, standing
+from app.ui.wording import debt_words, pause_words, tip
+from tests.metrics.test_outlook import MIXED, run_of
+
+PLAIN = [None] * 40
+
+
+@pytest.fixture
+def session(tmp_path):
+    """A session with a small file loaded as target."""
+    path = tmp_path / "t.gguf"
+    path.write_bytes(b"x" * 100)
+    log = SessionLog(BaselineStore(tmp_path / "baselines"))
+    target = ModelInfo(str(path), "t", 100, "llama", "Q4_0", 1, 1, 1, 1, has_chat_template=True)
+    log.set_loaded(Hello(1, "0", "0", "c", ""), Loaded(1, target, None, 4096, 2, "CPU", ("ngram",), {}, 0.1))
+    return log
+
+
+def add(session, n, drafted):
+    """Add pairs of answers; they differ a little, as no machine is steady."""
+    for i in range(n):
+        session.add(run_of(f"p{i}", [None] * (40 + i)))
+        session.add(run_of(f"d{i}", drafted + [4] * (i % 3)))
+
+
+def test_nothing_measured(session):
+    said = standing(session, is_on=True)
+    assert said.verdict == "Does speculation pay? Not measured yet."
+    assert said.baseline.startswith("No baseline.")
+    assert said.offer == ""
+
+
+def test_it_pays(session):
+    add(session, 8, [4, 4, 3] * 12)
+    said = standing(session, is_on=True)
+    comparison = session.comparisons()[-1]
+    assert comparison.verdict == "pays"
+    assert said.verdict == f"Speculation {comparison.sentence}"
+    assert said.verdict.startswith(f"Speculation pays {comparison.speedup.median:.2f}× ({comparison.speedup.low:.2f}–")
+    assert said.note.startswith("Predicted ")
+    assert "last answer measured" in said.note
+    assert said.offer == ""
+
+
+def test_it_costs_and_can_be_switched_off(session):
+    add(session, 8, [0, 0, 1] * 14)
+    said = standing(session, is_on=True)
+    assert said.verdict.startswith("Speculation costs ")
+    assert said.offer == "switch off"
+    assert standing(session, is_on=False).offer == "", "it is off already"
+
+
+def test_it_cannot_tell_yet_and_a_baseline_would_help(session):
+    add(session, 2, MIXED)
+    said = standing(session, is_on=True)
+    assert said.verdict == "Does speculation pay? Cannot tell yet (needs about 4 more runs)"
+    assert said.offer == "record"
+    session.baseline = record([run_of(f"b{n}", PLAIN) for n in range(6)], prompt_set="x")[0]
+    assert standing(session, is_on=True).offer == ""
+
+
+def test_unlike_answers_are_refused_with_the_reason(session):
+    session.add(run_of("p", PLAIN))
+    loaded = session._loaded
+    session.set_loaded(session._hello, replace(loaded, n_threads=4))
+    session.add(run_of("d", MIXED))
+    said = standing(session, is_on=True)
+    assert "Cannot tell yet" in said.verdict
+    assert "No verdict against the last plain answer: it ran with 2 threads, not with 4." in said.note
+
+
+def test_a_baseline_of_other_conditions_is_refused_with_the_reason(session):
+    session.add(run_of("p", PLAIN))
+    plain = [replace(run_of(f"b{n}", PLAIN), conditions=session.runs[0].conditions) for n in range(6)]
+    session.baselines.save(record(plain, prompt_set="x", name="Monday")[0])
+    session.begin_anew()
+    session.baseline = None
+    session.set_loaded(session._hello, replace(session._loaded, n_threads=4))
+    session.add(run_of("d", MIXED))
+    note = standing(session, is_on=True).note
+    assert "No verdict against the baseline Monday: it ran with 2 threads, not with 4." in note
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"stop_reason": "engine_died"}, "the engine died during it"),
+        ({"stop_reason": "cancelled"}, "it was stopped"),
+        ({"stop_reason": "failed"}, "it was broken off by a fault"),
+        ({"tokens": 5}, "it has fewer than 16 tokens"),
+        ({"engaged": False}, "speculation was not engaged"),
+        ({"excluded": "the clock went backwards"}, "the clock went backwards"),
+    ],
+)
+def test_what_counts_in_no_verdict_is_said(session, changed, why):
+    session.add(replace(run_of("d", MIXED), **changed))
+    assert exclusion(session.runs[0]).endswith(why)
+    said = standing(session, is_on=True)
+    assert f"The last answer is left out: {why}." in said.note
+    assert said.verdict == "Does speculation pay? Not measured yet."
+
+
+def test_two_answers_are_held_against_each_other_under_like_conditions_only():
+    a, b = run_of("a", PLAIN), run_of("b", MIXED)
+    ratio = b.decode_tps / a.decode_tps
+    assert comparison_words([(1, a), (2, b)]) == f"Answer 2 against 1: {ratio:.2f}× as fast. One pair is no verdict."
+    other = run_of("c", MIXED, n_threads=8)
+    assert comparison_words([(1, a), (3, other)]) == (
+        "Answer 3 against 1: no comparison under unlike conditions: it ran with 8 threads, not with 2."
+    )
+    assert comparison_words([(1, a)]) == ""
+    assert "answer 2 is left out: it was stopped" in comparison_words(
+        [(1, a), (2, replace(b, stop_reason="cancelled"))]
+    )
+
+
+def test_figures_are_those_of_the_run_and_explained():
+    run = run_of("b", MIXED)
+    facts = {fact.name: fact for fact in facts_of(run)}
+    assert facts["Acceptance"].value == f"{run.accepted}/{run.proposed} ({run.acceptance:.1%})"
+    assert facts["Alpha, per token"].value == f"{run.alpha:.2f} ({run.accepted}/{run.judged})"
+    assert all(fact.meaning for fact in facts.values())
+    assert answer_title(run, 7) == f"7 · n-gram · {run.decode_tps:.1f} tok/s · {run.acceptance:.0%}"
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (
+            "paused: expected 0.88x of plain speed",
+            "drafting would cost about 12% now (expected 0.88× of plain speed)",
+        ),
+        (
+            "paused: expected 1.01x of plain speed",
+            "drafting would gain too little now (expected 1.01× of plain speed)",
+        ),
+        ("paused: it could not pay", "it could not pay"),
+    ],
+)
+def test_a_pause_says_what_drafting_would_cost(reason, words):
+    assert pause_words(reason) == words
+
+
+def test_what_speculation_saved_so_far():
+    assert debt_words(Plan("ngram", 4, 0.5, "", -1.24)) == "saved about 1.2 s of this answer so far"
+    assert debt_words(Plan("ngram", 4, 0.5, "", 0.3)) == "cost about 0.3 s of this answer so far"
+    assert debt_words(Plan("ngram", 4, 0.5, "", 0.01)) == debt_words(None) == ""
+
+
+def test_tool_tips_are_broken_into_lines_and_hold_no_markup_of_others():
+    assert tip("a < b\nc") == "<p>a &lt; b<br>c</p>"
+    assert tip("") == ""
