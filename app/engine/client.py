@@ -19,7 +19,7 @@ import msgspec
 from app.engine import leash
 from app.engine.death import HINT, died
 from app.engine.link import Link
-from app.errors import EngineDiedError, EngineError, SlipstreamError, from_code
+from app.errors import EngineDiedError, EngineError, SlipstreamError, UsageError, from_code
 from app.protocol import (
     Cancel,
     Chunk,
@@ -154,9 +154,10 @@ class EngineClient:
             EngineDiedError: the process is gone.
         """
         self._require_alive()
+        line = _line_of(command)
         items: asyncio.Queue[Item] = asyncio.Queue()
         self._streams[command.id] = items
-        self._link.write(encode(command))
+        self._link.write(line)
         over = False
         try:
             for count in itertools.count(1):
@@ -257,6 +258,16 @@ class EngineClient:
                 case item:  # a stream that was closed early is not waited for
                     if (stream := self._streams.get(item.id)) is not None:
                         stream.put_nowait(item)
+
+
+def _line_of(command: Command) -> bytes:
+    try:
+        return encode(command)
+    except UnicodeEncodeError as fault:
+        raise UsageError(
+            f"The text is not valid: it holds half a character ({fault.object[fault.start]!a}).",
+            "Remove that character.",
+        ) from fault
 
 
 def _understood(line: bytes) -> Event | _Garbled | None:

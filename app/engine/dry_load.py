@@ -29,6 +29,11 @@ N_CTX = 512
 """Length of the context that is laid out: the layers are the same at any length."""
 
 
+EVERY_BYTE = "".join(map(chr, (*range(0x800), *range(0x800, 0xD800, 0x7FF), *range(0xE000, 0x110000, 0xFFF))))
+"""A text with every byte that UTF-8 has, mostly of characters that vocabularies do not know: one without tokens for
+bytes ends the process when a text needs them (``byte_to_token`` in ``llama-vocab.cpp`` throws)."""
+
+
 def try_load(path: Path) -> None:
     """Read the file, lay out its layers and a context; return if llama.cpp takes it.
 
@@ -40,6 +45,7 @@ def try_load(path: Path) -> None:
     check_numbers(header)
     model = Model(str(path), with_mtp=are_heads(header) or has_embedded_heads(header), is_dry=True)
     try:
+        model.tokenise(EVERY_BYTE)
         if not are_heads(header) and model.can_chat:  # heads need their target's context; the others are refused later
             n_snapshots = 2 if model.has_memory_of_states else 0
             Context(model, Shape(n_ctx=N_CTX, n_threads=1, n_rows_max=2, n_snapshots=n_snapshots)).close()

@@ -153,6 +153,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         memory=command.memory,
     )
     target = _with_context(model, command.target, shape)
+    _ = model.control_finder  # looks through the whole vocabulary: now, and not in the first answer
     pair = LoadedPair(target, n_threads)
     used = target.context.memory_types
     if used != command.memory != MemoryTypes():

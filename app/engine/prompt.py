@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from app.engine.llama import Model
+from app.engine.plain_text import marked
 from app.errors import PromptTooLongError, UsageError
 from app.protocol import ChatMessage, Generate, NoticeInfo
 
@@ -41,10 +42,15 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> 
     n_most = n_ctx * (MAX_CONTEXTS_TO_SLIDE if command.slide and command.prompt is None else 1)
 
     def tokens_of(messages: Sequence[ChatMessage]) -> tuple[list[int], Notices]:
+        messages, mark = marked(messages, model.control_finder)
         text, notices = render(messages)
         _check_beginnings(text, model, n_most, n_ctx)
         bos = model.text_of(model.bos)
-        return model.tokenise(text, add_special=not (bos and text.startswith(bos))), notices
+        first, *others = text.split(mark) if mark else [text]
+        tokens = model.tokenise(first, add_special=not (bos and first.startswith(bos)))
+        for piece in others:
+            tokens += model.tokenise(piece)
+        return tokens, notices
 
     notices: Notices = ()
     if command.prompt is not None:
@@ -66,7 +72,7 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> 
 def _too_long(n_tokens: str, n_ctx: int) -> PromptTooLongError:
     return PromptTooLongError(
         f"The conversation is {n_tokens} tokens long; the context holds {n_ctx}.",
-        "Shorten it, start a new conversation, or choose a longer context.",
+        "Shorten it, start a new conversation, choose a longer context, or let the oldest turns be left out.",
     )
 
 

@@ -32,6 +32,8 @@ def check_numbers(header: GgufHeader) -> None:
             why = next(filter(None, (_why_impossible(name, number) for number in numbers)), "")
             if name == "rope.dimension_sections":
                 why = why or _why_no_sections(header, numbers)
+            if name.startswith("rope.dimension_count"):
+                why = why or _why_too_many(header, name, numbers)
             if why:
                 _refuse(header, f"{key} {why}")
 
@@ -66,4 +68,12 @@ def _why_no_sections(header: GgufHeader, sections: tuple[int | float, ...]) -> s
     n_dims = header.of_architecture("attention.key_length") or (n_embd // n_head if n_embd and n_head else None)
     if min(sections, default=0) < 0 or sum(sections) < 1 or (n_dims is not None and sum(sections) > n_dims):
         return f"is {list(sections)}, which does not divide a head of {n_dims or 'any'} dimensions"
+    return ""
+
+
+def _why_too_many(header: GgufHeader, name: str, numbers: tuple[int | float, ...]) -> str:
+    """Tell why a head cannot be rotated over that many dimensions (``GGML_ASSERT(n_dims <= ne0)`` in ``ops.cpp``)."""
+    n_dims = header.of_architecture(name.replace("rope.dimension_count", "attention.key_length"))
+    if n_dims is not None and max(numbers, default=0) > n_dims:
+        return f"is {max(numbers):g}, more than a head has: {n_dims}"
     return ""

@@ -62,6 +62,7 @@ def test_what_llama_cpp_meets_when_it_reads_a_file(tmp_path, sound, kind, key, v
         ("llama", "llama.rope.freq_base", 0.0, "more than 0"),
         ("qwen35", "qwen35.rope.dimension_count", 3, "even"),
         ("qwen35", "qwen35.rope.dimension_count", 0, "more than 0"),
+        ("qwen35", "qwen35.rope.dimension_count", 64, "more than a head has"),
         ("qwen35", "qwen35.rope.dimension_sections", 99_999, "does not divide"),
     ],
 )
@@ -82,6 +83,12 @@ def test_a_norm_that_is_not_of_floats(tmp_path, sound):
 def test_sound_numbers_pass(sound):
     for path in (*sound.values(), Library().resolve("starter").path):
         check_numbers(read_header(path))
+
+
+def test_a_vocabulary_without_a_token_for_a_byte(tmp_path, sound):
+    path = lying.with_token(tmp_path / "liar.gguf", sound["llama"], "<0xE2>", "<0xZ2>")
+    with pytest.raises(ModelFileError, match=r"liar\.gguf cannot be loaded"):
+        Trial(path).run()
 
 
 def test_one_of_them_in_the_trial_too(tmp_path, sound):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from app.errors import LoadError, ModelError, ModelFileError
+from app.errors import LoadError, ModelError, ModelFileError, UsageError
 from app.host import ChatRequest, Host, PairChoice
 from app.protocol import ChatMessage, Chunk, Done, Sampling, Speculation, Started
 from tests.fixtures import lying, tiny
@@ -168,6 +168,17 @@ def test_a_load_that_is_cancelled_ends_the_trial(tiny_pair):
             await loading
         assert host.state.phase == "idle"
         await host.load(PairChoice(str(tiny_pair.target)))
+        return await ask(host)
+
+    assert tokens_of(run(body))
+
+
+def test_half_a_character_is_refused_in_words_and_the_next_request_is_fine(tiny_pair):
+    async def body(host):
+        await host.load(PairChoice(str(tiny_pair.target)))
+        for request in (ChatRequest(prompt="a\ud800b"), ChatRequest((ChatMessage("user", "\udfff"),))):
+            with pytest.raises(UsageError, match=r"half a character \('\\ud"):
+                _ = [event async for event in host.answer(request)]
         return await ask(host)
 
     assert tokens_of(run(body))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from app.engine.cancel import CancelFlag
 from app.engine.llama.backend import extra_buffers_are_safe, forget_log, init_backend, last_log
+from app.engine.plain_text import finder
 from app.errors import LoadError, ModelFileError
 
 
@@ -109,6 +111,13 @@ class Model:
         zero = [token for token in range(self.n_vocab) if 0 in self.piece(token, special=True)[1:]]
         return np.array(zero, dtype=np.int32)
 
+    @cached_property
+    def control_texts(self) -> tuple[str, ...]:
+        """Texts that are read as control tokens wherever they stand."""
+        attributes, control = lc.llama_vocab_get_attr, lc.LLAMA_TOKEN_ATTR_CONTROL | lc.LLAMA_TOKEN_ATTR_UNKNOWN
+        found = (token for token in range(self.n_vocab) if attributes(self._vocab, token) & control)
+        return tuple(map(self.text_of, found))
+
     def meta(self, key: str) -> str:
         """Return a metadata value as text, or "" if the file has no such key."""
         n_bytes = 256
@@ -123,6 +132,11 @@ class Model:
         """Return the model's own Jinja template, if it has one."""
         text = lc.llama_model_chat_template(self._model, None)
         return text.decode("utf-8", "replace") if text else None
+
+    @cached_property
+    def control_finder(self) -> re.Pattern[str] | None:
+        """What finds them in a text."""
+        return finder(self.control_texts)
 
     def tokenise(self, text: str, *, add_special: bool = False) -> list[int]:
         """Return the token ids of a text; special tokens written in it are recognised. Thread-safe."""
