@@ -1,14 +1,14 @@
 """Hashes a file while it is being written, in a thread that reads behind the writer.
 
 It reads from the file and not from the writer's memory. So the bytes of an earlier run are hashed while new ones
-arrive, a slow hash does not slow the line, and what is checked is what is in the file. On the way it asks the system to
-put what is written onto the disk, so that little is left to do at the end.
+arrive, a slow hash does not slow the line, and what is checked is what is in the file. On the way it has what is
+written put onto the disk, so that little is left to do at the end.
 """
 
 from __future__ import annotations
 
-import os
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -22,10 +22,14 @@ SYNC_EVERY_BYTES = 64 << 20
 
 
 class Follower:
-    """The hash of a growing file; a context manager that ends its thread."""
+    """The hash of a growing file; a context manager that ends its thread.
 
-    def __init__(self, path: Path, file: RemoteFile) -> None:
+    Now and then it calls ``sync`` with a number of bytes that are to be on the disk for sure.
+    """
+
+    def __init__(self, path: Path, file: RemoteFile, sync: Callable[[int], None]) -> None:
         self._path = path
+        self._sync = sync
         self._n_bytes = file.n_bytes
         self._hash = make_hash(file)
         self._written = 0
@@ -90,7 +94,7 @@ class Follower:
                 raise OSError(0, "it became shorter")
             self._hash.update(block[:n_read])
             self.n_hashed_bytes += n_read
-            if self.n_hashed_bytes - n_synced >= SYNC_EVERY_BYTES and hasattr(os, "fdatasync"):
+            if self.n_hashed_bytes - n_synced >= SYNC_EVERY_BYTES:
                 n_synced = self.n_hashed_bytes
                 with suppress(OSError):  # the last sync, before the rename, is the one that has to succeed
-                    os.fdatasync(source.fileno())
+                    self._sync(n_synced)

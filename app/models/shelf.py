@@ -95,7 +95,7 @@ class Shelf:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             _write(_receipt_path(place), receipt)
-            part.path.replace(place)
+            part.move(place)
             _sync_folder(place.parent)
         except OSError as fault:
             in_use = isinstance(fault, PermissionError) and place.exists()

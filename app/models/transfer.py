@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import Literal
@@ -78,13 +78,28 @@ class Transfer:
         self._check_stop()
         self.last_byte_s = time.monotonic()
         try:
-            with self.part.open() as out, Follower(self.part.path, self.file) as follower:
-                self._begin(out, follower)
-                self._fill(out, follower)
-                self._verify(out, follower)
+            with self.part.open() as out:
+                try:
+                    self._get(out)
+                except BaseException:
+                    with suppress(OSError):
+                        self._sync(out, self.n_bytes)
+                    raise
         except OSError as fault:
             raise _cannot_write(self.part.path, fault) from fault
         self.stage, self.detail = "done", ""
+
+    def _get(self, out: FileIO) -> None:
+        with Follower(self.part.path, self.file, lambda n_bytes: self._sync(out, n_bytes)) as follower:
+            self._begin(out, follower)
+            self._fill(out, follower)
+            self._verify(out, follower)
+
+    def _sync(self, out: FileIO, n_bytes: int) -> None:
+        """Have what is written put onto the disk, of which ``n_bytes`` are known to be written."""
+        os.fsync(out.fileno())
+        if self.part.path.exists():  # it was not damaged
+            self.part.note_synced(n_bytes)
 
     def _begin(self, out: FileIO, follower: Follower) -> None:
         self.n_bytes = out.seek(0, os.SEEK_END)
