@@ -6,6 +6,8 @@ carries the one word.
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,11 +21,22 @@ RAISE = b"raise\n"
 _WAIT_MS = 1000
 
 
-def _socket_name(folder: Path) -> str:
-    """Name the socket after the data folder, so that two people, or two portable copies, do not meet."""
+_LONGEST_PATH = 100
+"""Bytes of a socket's path; systems allow 104 and more, with what Qt appends while it binds."""
+
+
+def _socket_names(folder: Path) -> list[str]:
+    """Name the socket after the data folder, so that two people, or two portable copies, do not meet.
+
+    It lies in that folder where it can, so that what a crash leaves behind is replaced by the next start or goes with
+    the folder; where it cannot (a long path, a file system without sockets, Windows), where Qt puts it.
+    """
     import hashlib  # after the first paint, like QtNetwork below
 
-    return "slipstream-" + hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    whole = folder.resolve()
+    name = "slipstream-" + hashlib.sha256(str(whole).encode()).hexdigest()[:16]
+    path = str(whole / "window.socket")
+    return [path, name] if sys.platform != "win32" and len(os.fsencode(path)) <= _LONGEST_PATH else [name]
 
 
 class OneInstance(QObject):
@@ -46,25 +59,27 @@ class OneInstance(QObject):
         """Hear about later starts."""
         from PySide6.QtNetwork import QLocalServer
 
-        name = _socket_name(self._folder)
-        QLocalServer.removeServer(name)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self.on_connection)
-        self._server.listen(name)
+        for name in _socket_names(self._folder):
+            QLocalServer.removeServer(name)
+            if self._server.listen(name):
+                return
 
     def call(self) -> bool:
         """Ask the one instance to come to the front; false if it does not answer."""
         from PySide6.QtNetwork import QLocalSocket
 
-        socket = QLocalSocket()
-        socket.connectToServer(_socket_name(self._folder))
-        if not socket.waitForConnected(_WAIT_MS):
-            return False
-        socket.write(RAISE)
-        sent = bool(socket.waitForBytesWritten(_WAIT_MS))
-        socket.disconnectFromServer()
-        return sent
+        for name in _socket_names(self._folder):
+            socket = QLocalSocket()
+            socket.connectToServer(name)
+            if socket.waitForConnected(_WAIT_MS):
+                socket.write(RAISE)
+                sent = bool(socket.waitForBytesWritten(_WAIT_MS))
+                socket.disconnectFromServer()
+                return sent
+        return False
 
     def release(self) -> None:
         """Let another process become the one instance."""
