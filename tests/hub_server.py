@@ -14,6 +14,7 @@ import json
 import os
 import re
 import socket
+import struct
 import sys
 import threading
 import time
@@ -73,6 +74,7 @@ class HubServer:
         self.seen: list[Seen] = []
         self.cuts: list[int] = []  # the connection ends when this byte of a file is due; each once
         self.statuses: list[tuple[str, int, dict[str, str]]] = []  # (origin, status, headers) of the next answers
+        self.cuts_are_resets = False  # else an early end that looks in order
         self.ignores_ranges = False
         self.n_links_expired = 0  # so many of the next links do not work
         self.corrupt_at: int | None = None
@@ -327,7 +329,14 @@ class _Handler(BaseHTTPRequestHandler):
                 seen.n_sent += n
         if cut is not None:
             self.close_connection = True
+            self._break_off()
+
+    def _break_off(self) -> None:
+        if not self.server.hub.cuts_are_resets:
             self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        os.close(self.connection.detach())
 
     def _send_some(self, source: int, at: int, stop: int) -> int:
         hub = self.server.hub

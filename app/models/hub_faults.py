@@ -122,6 +122,8 @@ def _not_let_in(code: str, asked: Asked) -> SlipstreamError:
             f"{asked.repo} is given only to people who accepted its terms, and no token says who you are.",
             f"Accept the terms at {asked.page}, make a token at {tokens}, and set HF_TOKEN or run: hf auth login",
         )
+    if not asked.repo:
+        return HubAccessError(f"{asked.endpoint} answers only people it knows.", "Set HF_TOKEN, or check HF_ENDPOINT.")
     return HubNotFoundError(
         f"The hub has no public repository {asked.repo}.", "Check the name; a private one needs a token (HF_TOKEN)."
     )

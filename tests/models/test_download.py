@@ -79,7 +79,9 @@ def test_what_is_there_is_not_fetched_again(server, hub, folder, item):
     assert server.n_sent == n_sent
 
 
-def test_fifty_cuts(server, hub, folder, item, blob):
+@pytest.mark.parametrize("cuts_are_resets", [False, True])
+def test_fifty_cuts(server, hub, folder, item, blob, cuts_are_resets):
+    server.cuts_are_resets = cuts_are_resets
     chosen = random.Random(7)
     server.cuts = [chosen.randrange(8 * MIB) for _ in range(50)]
     pull(hub, folder, item)

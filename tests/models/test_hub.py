@@ -256,6 +256,12 @@ def test_no_such_repository(server, hub):
         as_person(server, SECRET).repository("org/none")
 
 
+def test_a_hub_that_wants_to_know_who_asks(gated, hub):
+    gated.statuses = [("hub", 401, {})]
+    with pytest.raises(HubAccessError, match="only people it knows"):
+        hub.search("x")
+
+
 def test_no_such_revision(gated, hub):
     with pytest.raises(HubNotFoundError, match="no longer has the version"):
         hub.repository(REPO, "b" * 40)
