@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
 
 from app.errors import SlipstreamError
 from app.host import AnswerEvent, Host
@@ -139,19 +140,23 @@ class BaselineControl(QObject):
         dialog.renamed.connect(lambda b, name: self._do(dialog, lambda: self._host.session.baselines.rename(b, name)))
         dialog.deleted.connect(lambda baseline: self._do(dialog, lambda: self._forget(baseline)))
         dialog.finished.connect(dialog.deleteLater)
-        can_record = self._host.state.loaded is not None and not self._answering.is_busy and not self.is_recording
-        dialog.enable_recording(can_record=can_record, why_not="" if can_record else "Something else is running.")
+        self.ended.connect(dialog.refresh_wanted)
+        dialog.refresh_wanted.connect(lambda: self._spawn(self._fill(dialog)))
         dialog.open()
         self._spawn(self._fill(dialog))
 
     async def _fill(self, dialog: BaselineDialog) -> None:
+        if not isValid(dialog):  # closed in the meantime
+            return
         session = self._host.session
+        can_record = self._host.state.loaded is not None and not self._answering.is_busy and not self.is_recording
+        dialog.enable_recording(can_record=can_record, why_not="" if can_record else "Something else is running.")
         found = await asyncio.to_thread(session.baselines.all)
         reading = await asyncio.to_thread(self._source.read)
         now = session.conditions_now()
         reasons = [staleness(one, now, reading) if now else ["no model is loaded"] for one in found]
         used = session.baseline.id if session.baseline else ""
-        if dialog.isVisible():
+        if isValid(dialog) and dialog.isVisible():
             dialog.show_baselines(found, reasons, used)
 
     def _do(self, dialog: BaselineDialog, change: Any) -> None:  # noqa: ANN401 - whatever it returns is not needed

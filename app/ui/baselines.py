@@ -48,6 +48,7 @@ class BaselineDialog(QDialog):
     chosen = Signal(object)  # a Baseline
     renamed = Signal(object, str)
     deleted = Signal(object)
+    refresh_wanted = Signal()
 
     def __init__(self, own: Sequence[Prompt], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +63,7 @@ class BaselineDialog(QDialog):
         self._sets, self._rounds, self._name = QComboBox(), QSpinBox(minimum=1, maximum=MOST_ROUNDS), QLineEdit()
         self._length = named(QLabel(wordWrap=True), "muted")
         self._record = QPushButton("Record")
+        self._close = QPushButton("Close")
         self._connect()
         self._build()
         self._fill_sets()
@@ -83,6 +85,7 @@ class BaselineDialog(QDialog):
         self._sets.activated.connect(self.on_set_chosen)
         self._rounds.valueChanged.connect(lambda _n: self.on_plan_changed())
         self._record.clicked.connect(self.on_record)
+        self._close.clicked.connect(self.reject)
         self._sets.setAccessibleName("Prompts to record on")
         self._rounds.setAccessibleName("Answers to each prompt")
         self._name.setAccessibleName("Name of the new baseline")
@@ -95,6 +98,7 @@ class BaselineDialog(QDialog):
         for button in (self._use, self._rename, self._delete):
             side.addWidget(button)
         side.addStretch()
+        side.addWidget(self._close)
         upper = QHBoxLayout()
         upper.addWidget(self._list, 1)
         upper.addLayout(side)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
+from shiboken6 import isValid
 
 from app.chat.conversation import now
 from app.errors import ExportError, SlipstreamError
@@ -167,7 +168,7 @@ class SessionControl(QObject):
         colours = inks()
         found = await asyncio.to_thread(compare, a, b, (name_a, name_b))
         drawings = await asyncio.to_thread(lambda: (pictures(a, colours), pictures(b, colours)))
-        if dialog.isVisible():
+        if isValid(dialog) and dialog.isVisible():
             dialog.show_comparison(found, (totals(a), totals(b)), drawings)
 
     def _say(self, words: str, hint: str = "") -> None:

@@ -127,9 +127,12 @@ class CompareDialog(QDialog):
         area = QScrollArea(widgetResizable=True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidget(page)
+        close = QPushButton("Close", default=True)
+        close.clicked.connect(self.reject)
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(0, 0, 0, GRID)
         column.addWidget(area)
+        column.addWidget(close, 0, Qt.AlignmentFlag.AlignHCenter)
 
     def show_comparison(
         self, found: SessionComparison, about: tuple[str, str], drawings: tuple[dict[str, str], dict[str, str]]
