@@ -158,8 +158,7 @@ def _reckon_both(
 def _weights(header: GgufHeader, *, with_heads: bool) -> int:
     if with_heads or not has_embedded_heads(header):
         return sum(tensor.n_bytes for tensor in header.tensors)
-    n = header.of_architecture("block_count") or 0
-    nextn = tuple(f"blk.{i}." for i in range(n - (header.of_architecture("nextn_predict_layers") or 0), n))
+    nextn = tuple(f"blk.{i}." for i, layer in enumerate(anatomy_of(header).layers) if layer.is_nextn)
     return sum(tensor.n_bytes for tensor in header.tensors if not tensor.name.startswith(nextn))
 
 

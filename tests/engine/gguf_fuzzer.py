@@ -12,6 +12,8 @@ import argparse
 import contextlib
 import io
 import random
+import resource
+import signal
 import sys
 import tempfile
 import time
@@ -138,22 +140,36 @@ def fuzz(count: int, seed: int, folder: Path, stop_s: float = float("inf")) -> R
     rng, report, known = random.Random(seed), Report(), seeds(folder)
     weights = [1 if len(data) > 1 << 20 else 20 for data in known]  # the starter's header takes a hundred times as long
     ends_s = time.monotonic() + stop_s
+    _set_limits()
     before = _peak_bytes(start_again=True)
     for index in range(count):
         data, other = rng.choices(known, weights, k=2)
         mutant = mutate(rng, data, other)
         source = Hollow(mutant, rng.choice((len(mutant), HOLLOW_BYTES)))
         began_s = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, 5 * MAX_S)
         try:
             outcome = use(source)
             report.outcomes[outcome] = report.outcomes.get(outcome, 0) + 1
         except Exception as fault:
             report.faults.append(f"mutant {index} of seed {seed}: {type(fault).__name__}: {fault}")
+        signal.setitimer(signal.ITIMER_REAL, 0)
         report.longest_s = max(report.longest_s, time.perf_counter() - began_s)
         if time.monotonic() > ends_s:
             break
     report.peak_bytes = _peak_bytes() - before
     return report
+
+
+def _set_limits() -> None:
+    """Let what hangs or devours raise in this process, for good: the machine has other work."""
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + 4 * MAX_MEMORY_BYTES,) * 2)
+    signal.signal(signal.SIGALRM, _give_up)
+
+
+def _give_up(_signal: int, _frame: object) -> None:
+    raise TimeoutError("still busy")
 
 
 def _peak_bytes(*, start_again: bool = False) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,15 @@ def test_the_longest_context_is_what_the_rest_of_the_memory_holds():
     assert 3840 <= tight.n_ctx_max <= 4352
     assert reckon(header, None, how(path, n_ctx=tight.n_ctx_max), tight.room).fits
     assert reckon(header, None, how(path), Room("CPU", 50_000_000, 60_000_000)).n_ctx_max == 0
+
+
+def test_a_claim_of_billions_of_heads_costs_nothing():
+    claim = (1 << 32) - 1
+    numbers = {"qwen35.block_count": claim, "qwen35.nextn_predict_layers": claim - 1}
+    header = GgufHeader("m", 0, 3, "little", {"general.architecture": "qwen35", **numbers}, (), 0)
+    began_s = time.process_time()
+    reckon(header, header, Load(0, ""), PLENTY)
+    assert time.process_time() - began_s < 1
 
 
 def test_a_context_is_never_longer_than_trained_for():
