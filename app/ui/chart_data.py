@@ -85,6 +85,13 @@ def straighten(curve: Curve) -> Curve:
     return x[kept], y[kept]
 
 
+def grounded(curve: Curve) -> Curve:
+    """Go down to zero behind each answer and up from it before the next, so that an area below has upright ends."""
+    x, y = curve
+    ends = np.flatnonzero(np.isnan(y[:-1])) + 1
+    return np.insert(x, ends, x[ends]), np.insert(np.nan_to_num(y), ends, 0.0)
+
+
 def nice_top(value: float, before: float) -> float:
     """Return a round number above ``value``; ``before`` is kept while it fits, so that the axis stands still."""
     if before * 0.4 < value <= before:

@@ -75,7 +75,8 @@ class Line:
             self.curve = curve
             known = np.isfinite(y)
             joined = np.append(known[1:] & known[:-1], False) if len(y) else known
-            self._item.setData(x, np.where(known, y, 0.0), connect=joined.astype(np.int32))
+            gaps = "all" if known.all() else joined.astype(np.int32)
+            self._item.setData(x, np.where(known, y, 0.0), connect=gaps)
         is_shown = len(x) > 1
         if is_shown != self._item.isVisible():
             self._item.setVisible(is_shown)

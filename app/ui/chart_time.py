@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from app.ui.chart_data import Curve, assemble, column, nice_top, straighten
+from app.ui.chart_data import Curve, assemble, column, grounded, nice_top, straighten
 from app.ui.chart_pages import (
     ACCEPTANCE,
     LENGTH,
@@ -197,8 +197,8 @@ class StepsPage:
     def draw(self, scene: Scene) -> None:
         """Draw the stretch."""
         traces = scene.chosen() or list(scene.timeline.traces)
-        whole = assemble(traces, _step_ms, scene.stretch, self.plot.px)
-        draft = assemble(traces, _draft_ms, scene.stretch, self.plot.px)
+        whole = grounded(assemble(traces, _step_ms, scene.stretch, self.plot.px))
+        draft = grounded(assemble(traces, _draft_ms, scene.stretch, self.plot.px))
         self._whole.show(whole, look(0).pen, fill=tint(look(0).colour, 50))
         self._draft.show(draft, look(1).pen, fill=tint(look(1).colour, 90))
         self._top_ms = nice_top(_highest([whole], 1.0), self._top_ms)

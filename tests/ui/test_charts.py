@@ -397,6 +397,18 @@ def test_selected_answers_stand_out_and_are_compared(charts):
     assert charts.time_range.is_following
 
 
+def test_the_area_of_the_steps_ends_where_their_line_is(charts):
+    charts.show_page(1)
+    charts.redraw()
+    path = charts.page._whole._item._getFillPath()
+    second = charts._scene.timeline.traces[1]
+    assert path.contains(QPointF(10.0, 19.0))
+    assert not path.contains(QPointF(10.0, 21.0)), "a step of the plain answer takes 20 ms"
+    assert path.contains(QPointF(second.starts_s + 5.0, 23.0)), "one of the drafted answer 24 ms"
+    assert path.contains(QPointF(second.ends_s - 1.0, 1.0))
+    assert not path.contains(QPointF((charts._scene.timeline.traces[0].ends_s + second.at_s[0]) / 2, 1.0))
+
+
 def test_nothing_is_drawn_twice(charts):
     line = charts.page.speed_lines["drafted"]
     drawn = line.curve
