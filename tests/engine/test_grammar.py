@@ -1,6 +1,7 @@
 """Answers that keep to a grammar: what it allows, what cannot be read, and that drafters do not change the text."""
 
 import json
+import time
 from importlib import resources
 
 import numpy as np
@@ -276,3 +277,18 @@ def test_a_grammar_that_cannot_be_read_leaves_the_session_alive(session, tiny_pa
     with pytest.raises(UsageError, match="expecting ::="):
         answer(session, "the cat", Sampling(1, grammar="root = x"))
     assert len(answer(session, "the cat", max_tokens=5).token_ids) == 5
+
+
+def test_a_grammar_that_can_be_read_in_ever_more_ways_is_given_up(tiny_pair):
+    """Two ways more with every letter: sixteen letters would take minutes, twenty a day."""
+    session = Session(Renderer())
+    try:
+        load(session, tiny_pair.target)
+        sampling = Sampling(seed=1, temperature=0.0, grammar='root ::= "a" root "b" | "a" root "c"')
+        started_s = time.process_time()
+        with pytest.raises(DecodeError, match="too ambiguous"):
+            answer(session, "hello", sampling, max_tokens=40)
+        assert time.process_time() - started_s < 20
+        assert answer(session, "hello", max_tokens=4).token_ids
+    finally:
+        session.close()

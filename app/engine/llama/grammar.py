@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -25,6 +26,10 @@ from app.errors import DecodeError, UsageError
 
 _PARSE_ERROR = "error parsing grammar: "
 _MAX_WORDS = 200
+
+MAX_LOOK_S = 1.0
+"""Processor time that one look at a grammar may take. llama.cpp keeps a stack for every way to read what was written;
+of some grammars there are twice as many, and looking takes four times as long, after every character."""
 
 _HINT = "See llama.cpp's grammars/README.md for how a GBNF grammar is written."
 
@@ -55,11 +60,16 @@ class Grammar:
         self._never = model.tokens_with_zero
 
     def allowed(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return those of the ids that may come next, in their order."""
+        """Return those of the ids that may come next, in their order.
+
+        Raises:
+            DecodeError: there are too many ways to read what was written.
+        """
         data = np.zeros(len(ids), dtype=CANDIDATE)
         data["id"] = ids
         array = candidate_array(data)
-        lc.llama_sampler_apply(self._sampler, ctypes.byref(array))
+        with _bounded():
+            lc.llama_sampler_apply(self._sampler, ctypes.byref(array))
         left: NDArray[np.int32] = ids[data["logit"] == 0]
         return left[~np.isin(left, self._never)] if len(self._never) else left
 
@@ -68,10 +78,12 @@ class Grammar:
 
         Raises:
             NothingAllowedError: the grammar does not allow it; llama.cpp would end the process.
+            DecodeError: there are too many ways to read what was written.
         """
         if not len(self.allowed(np.array([token], dtype=np.int32))):
             raise NothingAllowedError(f"The grammar does not allow token {token} here.")
-        lc.llama_sampler_accept(self._sampler, token)
+        with _bounded():
+            lc.llama_sampler_accept(self._sampler, token)
 
     def clone(self) -> Self:
         """Return a copy with its own state."""
@@ -84,6 +96,22 @@ class Grammar:
         if self._sampler:
             lc.llama_sampler_free(self._sampler)
             self._sampler = None
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Give up a grammar whose looks take too long: the next one would take a multiple.
+
+    Raises:
+        DecodeError: it took longer than ``MAX_LOOK_S``.
+    """
+    started_s = time.thread_time()
+    yield
+    if time.thread_time() - started_s > MAX_LOOK_S:
+        raise DecodeError(
+            "The grammar is too ambiguous: there are too many ways to read what was written so far.",
+            "Let no two alternatives of a rule begin alike.",
+        )
 
 
 def _words(written: str, text: str) -> tuple[str, int]:
