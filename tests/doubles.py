@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from app.costs import CostsAt, DraftCost, RowCost
 from app.errors import EngineDiedError, EngineError, SlipstreamError, UsageError
@@ -35,6 +36,7 @@ from app.protocol import (
     Prefill,
     Render,
     Rendered,
+    SpecType,
     Started,
     Step,
     StopReason,
@@ -100,11 +102,12 @@ class ScriptedEngine:
         load_s: float = 0.0,
         load_fault: SlipstreamError | None = None,
         die_in_load: bool = False,
+        heads: Literal["", "embedded", "file"] = "",
     ) -> None:
         self.commands: list[Command] = []
         self._answers = list(answers)
         self._start_fault, self._load_fault = start_fault, load_fault
-        self._load_s, self._die_in_load = load_s, die_in_load
+        self._load_s, self._die_in_load, self._heads = load_s, die_in_load, heads
         self._ids = itertools.count(1)
         self._n_answered = 0
         self._started = False
@@ -223,11 +226,17 @@ class ScriptedEngine:
             n_ctx=command.n_ctx,
             n_threads=command.n_threads or 2,
             device="CPU",
-            drafters=("ngram", "draft-simple") if command.draft else ("ngram",),
-            not_engageable={} if command.draft else {"draft-simple": "No draft model is chosen."},
+            drafters=self._drafters(command),
+            not_engageable=why_not(self._drafters(command)),
             load_s=self._load_s,
             memory=command.memory,
         )
+
+    def _drafters(self, command: Load) -> tuple[SpecType, ...]:
+        """Return what can draft: n-gram, heads if the script has some, a draft model unless its file holds heads."""
+        is_model = command.draft is not None and self._heads != "file"
+        has_heads = self._heads == "embedded" or (self._heads == "file" and command.draft is not None)
+        return ("ngram", *(("draft-mtp",) if has_heads else ()), *(("draft-simple",) if is_model else ()))
 
     async def _generate(self, command: Generate) -> AsyncGenerator[Event, None]:
         answer = self._answers[min(self._n_answered, len(self._answers) - 1)]
@@ -250,6 +259,15 @@ class ScriptedEngine:
                 return
             yield chunk
         yield Done(command.id, answer.stop_reason, "", 0.02, 0.005 if engagement_of(command).engaged else 0.0)
+
+
+def why_not(drafters: tuple[SpecType, ...]) -> dict[SpecType, str]:
+    """Return why the others cannot draft."""
+    reasons: dict[SpecType, str] = {
+        "draft-simple": "No draft model is chosen.",
+        "draft-mtp": "The target has no heads.",
+    }
+    return {kind: reason for kind, reason in reasons.items() if kind not in drafters}
 
 
 def engagement_of(command: Generate) -> Engagement:

@@ -9,12 +9,15 @@ from msgspec import structs
 from app.errors import SettingsError
 from app.host import PairChoice
 from app.memory_types import FLASH_ATTENTION, is_quantised
-from app.protocol import MAX_DRAFT_TOKENS, MemoryTypes, Sampling, SpecType, Speculation
+from app.protocol import MAX_DRAFT_TOKENS, Loaded, MemoryTypes, Sampling, SpecType, Speculation
 from app.settings import Settings, load_settings, save_settings
-from app.ui.pair_bar import NGRAM, NO_DRAFTER
+from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
 
 if TYPE_CHECKING:
     from app.ui.notice import NoticeBar
+
+_BY_FILE: frozenset[SpecType] = frozenset({"draft-simple", "draft-mtp"})
+"""Drafters that may have a file of their own."""
 
 
 class Choices:
@@ -41,18 +44,35 @@ class Choices:
 
     @property
     def drafter(self) -> str:
-        """Who drafts: none, n-gram, or the name of a draft model."""
+        """Who drafts (behind n-gram, if that comes first): none, n-gram, the target's heads, or a draft file's name."""
         kinds = self.settings.spec_types
-        if "draft-simple" in kinds and self.settings.draft is not None:
+        if self.settings.draft is not None and _BY_FILE & set(kinds):
             return self.settings.draft
+        if "draft-mtp" in kinds:
+            return HEADS
         return NGRAM if "ngram" in kinds else NO_DRAFTER
 
     def choose_drafter(self, name: str) -> None:
-        """Let that one draft from the next answer on."""
+        """Let that one draft from the next answer on; n-gram stays before it if it was."""
+        first: tuple[SpecType, ...] = ("ngram",) if self.is_ngram_first else ()
         if name in (NO_DRAFTER, NGRAM):
             self.change(draft=None, spec_types=("ngram",) if name == NGRAM else ())
+        elif name == HEADS:
+            self.change(draft=None, spec_types=(*first, "draft-mtp"))
         else:
-            self.change(draft=name, spec_types=("draft-simple",))
+            self.change(draft=name, spec_types=(*first, "draft-simple"))
+
+    @property
+    def is_ngram_first(self) -> bool:
+        """Whether n-gram drafts where it can, and another where it cannot."""
+        return "ngram" in self.kinds and self.drafter not in (NGRAM, NO_DRAFTER)
+
+    def note_loaded(self, loaded: Loaded) -> None:
+        """Take in what kind of drafter the chosen file turned out to be: heads are not named in its file name."""
+        kinds = self.kinds
+        is_heads = loaded.draft is not None and "draft-mtp" in loaded.drafters
+        if self.settings.draft is not None and is_heads and "draft-simple" not in loaded.drafters:
+            self.change(spec_types=tuple("draft-mtp" if kind == "draft-simple" else kind for kind in kinds))
 
     @property
     def kinds(self) -> tuple[SpecType, ...]:
@@ -62,7 +82,7 @@ class Choices:
     def pair(self) -> PairChoice:
         """What to load."""
         chosen = self.settings
-        draft = chosen.draft if "draft-simple" in chosen.spec_types else None
+        draft = chosen.draft if _BY_FILE & set(chosen.spec_types) else None
         memory = self._memory()
         return PairChoice(
             chosen.target, draft, n_ctx=chosen.n_ctx, n_threads=chosen.n_threads, memory=memory, draft_memory=memory

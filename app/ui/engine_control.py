@@ -135,7 +135,7 @@ class EngineControl(QObject):
             self._window.notice.say("error", fault.message, fault.hint)
             self._go_back_to(self._host.state)
         else:
-            self._say_notices()
+            self._take_in_loaded()
             if refusal is not None:
                 self._window.notice.say("error", refusal.message, f"{refusal.hint} The chat goes on without it.")
         finally:
@@ -162,9 +162,13 @@ class EngineControl(QObject):
             return fault
         return None
 
-    def _say_notices(self) -> None:
+    def _take_in_loaded(self) -> None:
         loaded = self._host.state.loaded
-        for notice in loaded.notices if loaded else ():
+        if loaded is None:
+            return
+        self._choices.note_loaded(loaded)
+        self._show_pickers()
+        for notice in loaded.notices:
             self._window.notice.say("warning", notice.message, notice.hint)
 
     def _go_back_to(self, state: HostState) -> None:
@@ -180,8 +184,18 @@ class EngineControl(QObject):
             spec_types=kinds,
             **self._choices.how_loaded(state.pair),
         )
+        self._show_pickers()
+
+    def _show_pickers(self) -> None:
+        """Offer what can be picked, with what is picked."""
+        loaded = self._host.state.loaded
+        has_heads = (
+            loaded is not None
+            and "draft-mtp" in loaded.drafters
+            and (loaded.draft is None or "draft-simple" in loaded.drafters)
+        )
         self._window.pair_bar.show_targets(self._options, self._choices.settings.target)
-        self._window.pair_bar.show_drafters(self._options, self._choices.drafter)
+        self._window.pair_bar.show_drafters(self._options, self._choices.drafter, has_heads=has_heads)
 
     def on_progress(self, progress: LoadProgress) -> None:
         """Say how far a load has come."""
@@ -209,7 +223,7 @@ class EngineControl(QObject):
         """Let somebody else draft; the target is kept, and so is the switch."""
         self._remember_kinds()
         self._choices.choose_drafter(name)
-        self._window.pair_bar.show_drafters(self._options, name)
+        self._show_pickers()
         self._engagement = None
         if self._host.state.pair != self._choices.pair():
             self.load()
@@ -262,8 +276,7 @@ class EngineControl(QObject):
             )
             for entry in entries
         ]
-        self._window.pair_bar.show_targets(self._options, self._choices.settings.target)
-        self._window.pair_bar.show_drafters(self._options, self._choices.drafter)
+        self._show_pickers()
         self.refresh()
 
     # --- saying ---------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.memory_types import FlashAttention, is_quantised
-from app.protocol import DraftTokens
+from app.protocol import DraftTokens, SpecType
 from app.ui.switch import Switch
 from app.ui.theme import GRID, named, text_font
 
@@ -116,6 +116,11 @@ class ModelOptions(QFrame):
         self.slide.setToolTip(
             "Otherwise a conversation that is too long stops and says so. The turns stay on the screen."
         )
+        self.ngram_first = Switch("Let n-gram draft first, where the text repeats itself")
+        self.ngram_first.setToolTip(
+            "It costs next to nothing; the drafter that is chosen steps in where it has nothing."
+        )
+        self._models: tuple[SpecType, ...] = ()
         self.context = Choice(
             "Context length", "How much of the conversation the model can look at. Longer takes more memory."
         )
@@ -143,6 +148,7 @@ class ModelOptions(QFrame):
     def _connect(self) -> None:
         self.length.picked.connect(lambda n: self.chosen.emit({"draft_tokens": n}))
         self.slide.toggled.connect(lambda is_on: self.chosen.emit({"slide": is_on}))
+        self.ngram_first.toggled.connect(self.on_ngram_first)
         self.context.picked.connect(lambda n: self.chosen.emit({"n_ctx": n}))
         self.memory.picked.connect(lambda types: self.chosen.emit({"type_k": types[0], "type_v": types[1]}))
         self.flash.picked.connect(lambda word: self.chosen.emit({"flash_attention": word}))
@@ -154,6 +160,7 @@ class ModelOptions(QFrame):
         column.setSpacing(GRID)
         column.addWidget(_heading("From the next answer on"))
         column.addLayout(_rows([("&Draft length", self.length)]))
+        column.addWidget(self.ngram_first)
         column.addWidget(self.slide)
         column.addSpacing(GRID // 2)
         column.addWidget(_heading("When the model is loaded"))
@@ -191,7 +198,10 @@ class ModelOptions(QFrame):
         self.memory.fill(((t, memory_words(*t)) for t in dict.fromkeys((*MEMORIES, types))), types)
         self.flash.fill(_FLASH.items(), settings.flash_attention)
         self.flash.allow("off", is_allowed=not is_quantised(settings.type_v))
-        with QSignalBlocker(self.slide), QSignalBlocker(self.threads):
+        self._models = tuple(kind for kind in settings.spec_types if kind not in ("ngram", "none"))
+        self.ngram_first.setEnabled(bool(self._models))
+        with QSignalBlocker(self.slide), QSignalBlocker(self.threads), QSignalBlocker(self.ngram_first):
+            self.ngram_first.setChecked(bool(self._models) and "ngram" in settings.spec_types)
             self.slide.setChecked(settings.slide)
             self.threads.setRange(0, max(os.cpu_count() or 1, settings.n_threads))
             chosen = f": {n_threads}" if n_threads and not settings.n_threads else ""
@@ -200,6 +210,10 @@ class ModelOptions(QFrame):
         self._reload.setText(RELOAD if can_load else BUSY)
         for widget in self._at_load:
             widget.setEnabled(can_load)
+
+    def on_ngram_first(self, is_first: bool) -> None:
+        """Put n-gram before the drafter that is chosen, or take it away."""
+        self.chosen.emit({"spec_types": ("ngram", *self._models) if is_first else self._models})
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Tell that it has been closed, whichever way."""

@@ -74,7 +74,7 @@ class OptionsControl(QObject):
         if is_quantised(str(values.get("type_v", ""))) and chosen.flash_attention == "off":
             values = {**values, "flash_attention": "auto"}
         self._choices.change(**values)
-        if "draft_tokens" in values:
+        if {"draft_tokens", "spec_types"} & set(values):
             self._engine.note_engagement(None)
         self.refresh()
 

@@ -14,6 +14,7 @@ from app.ui.theme import GRID, IconButton, named, number_font, text_font
 
 NO_DRAFTER = "none"
 NGRAM = "ngram"
+HEADS = "heads"
 OPEN_FILE = "open"
 
 _MIN_CHARS = 10
@@ -186,14 +187,18 @@ class PairBar(QWidget):
         """Offer these models to chat with."""
         self._target.fill(options, current, can_open=True)
 
-    def show_drafters(self, models: Sequence[ModelOption], current: str) -> None:
-        """Offer no drafter, the n-gram drafter, and these models as draft models."""
+    def show_drafters(self, models: Sequence[ModelOption], current: str, *, has_heads: bool = False) -> None:
+        """Offer no drafter, n-gram, the model's own heads if it has some, and these models to draft with."""
         fixed = [
             ModelOption(NO_DRAFTER, "none", "Every answer is plain decoding."),
             ModelOption(NGRAM, "n-gram", "Drafts from what the conversation has already said; needs no second model."),
         ]
+        if has_heads or current == HEADS:
+            fixed.append(
+                ModelOption(HEADS, "MTP heads", "The model drafts for itself: it was trained with heads for it.")
+            )
         drafts = [ModelOption(m.name, f"draft model: {m.label}", m.detail) for m in models]
-        if current not in {NO_DRAFTER, NGRAM, *(m.name for m in models)}:
+        if current not in {NO_DRAFTER, NGRAM, HEADS, *(m.name for m in models)}:
             drafts.append(ModelOption(current, f"draft model: {_short(current)}", current))
         self._drafter.fill([*fixed, *drafts], current, can_open=True)
 

@@ -58,7 +58,8 @@ def waiting_words(prefill: Prefill, started: Started | None) -> str:
 def engagement_words(engagement: Engagement) -> str:
     """Whether speculation is engaged, with what and how long, or why not."""
     if engagement.engaged:
-        return f"engaged: {drafter_name(engagement.drafter)}, {length_words(engagement.draft_tokens)}"
+        words = f"engaged: {drafter_name(engagement.drafter)}, {length_words(engagement.draft_tokens)}"
+        return words + (f"; not engaged: {engagement.reason}" if engagement.reason else "")
     return f"not engaged: {engagement.reason}"
 
 
@@ -107,7 +108,9 @@ def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: 
         return "not engaged: no model is loaded"
     able = [kind for kind in kinds if kind in loaded.drafters]
     if able:
-        return f"ready: {drafter_name(','.join(able))}, {length_words(n_draft)}"
+        missing = [f"{drafter_name(kind)}: {loaded.not_engageable.get(kind, '')}" for kind in kinds if kind not in able]
+        words = f"ready: {drafter_name(','.join(able))}, {length_words(n_draft)}"
+        return words + (f"; not engaged: {' '.join(missing)}" if missing else "")
     reason = loaded.not_engageable.get(kinds[0], f"{drafter_name(kinds[0])} is not available with this model")
     return f"not engaged: {reason}"
 

@@ -13,6 +13,7 @@ from app.protocol import Generate, Load, MemoryTypes
 from app.settings import Settings, load_settings, save_settings
 from app.ui.model_options import DRAFT_LENGTHS, RELOAD, length_words, memory_words
 from app.ui.options_control import FIELDS
+from app.ui.pair_bar import HEADS
 from app.ui.switch import Switch
 from tests.doubles import Answer
 
@@ -146,6 +147,59 @@ def test_while_an_answer_runs_nothing_can_be_loaded(program):
     program.run(story)
 
 
+def test_ngram_may_draft_before_the_drafter_that_is_chosen(program):
+    async def story():
+        popup = await opened(program)
+        assert not popup.ngram_first.isEnabled(), "n-gram alone has nobody to come before"
+        await closed(program)
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: not program.controller.engine.is_loading)
+        popup = await opened(program)
+        popup.ngram_first.click()
+        await closed(program)
+        assert program.window.pair_bar.speculation_words.startswith("ready: n-gram + draft model")
+        await program.ask("go")
+        assert sent(program, Generate)[-1].speculation.types == ("ngram", "draft-simple")
+        assert len(sent(program, Load)) == 2
+        popup = await opened(program)
+        assert popup.ngram_first.isChecked()
+        popup.ngram_first.click()
+        await closed(program)
+        assert program.controller.choices.kinds == ("draft-simple",)
+
+    program.run(story)
+
+
+def test_heads_in_the_model_can_be_picked(program):
+    program.engine_options = {"heads": "embedded"}
+
+    async def story():
+        assert "MTP heads" in items(program.window.pair_bar._drafter)
+        program.controller.engine.pick_drafter(HEADS)
+        assert program.window.pair_bar.speculation_words.startswith("ready: MTP heads")
+        assert program.window.pair_bar._drafter.currentText() == "MTP heads"
+        await program.ask("go")
+        assert sent(program, Generate)[-1].speculation.types == ("draft-mtp",)
+        assert len(sent(program, Load)) == 1
+
+    program.run(story)
+    assert load_settings()[0].spec_types == ("draft-mtp",)
+
+
+def test_a_file_that_holds_heads_drafts_as_such(program):
+    program.engine_options = {"heads": "file"}
+
+    async def story():
+        assert "MTP heads" not in items(program.window.pair_bar._drafter)
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: len(sent(program, Load)) == 2 and not program.controller.engine.is_loading)
+        assert program.window.pair_bar.speculation_words.startswith("ready: MTP heads")
+        assert program.window.pair_bar._drafter.currentText() == "draft model: starter"
+
+    program.run(story)
+    assert (load_settings()[0].draft, load_settings()[0].spec_types) == ("starter", ("draft-mtp",))
+
+
 def test_defaults_are_those_of_the_first_start(program):
     save_settings(Settings(target="starter", n_ctx=512, type_k="q8_0", slide=True, draft_tokens=3, temperature=0.1))
 
@@ -201,10 +255,10 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
         popup = await opened(program)
         kinds = (QComboBox, QSpinBox, Switch, QPushButton)
         named = [w for kind in kinds for w in popup.findChildren(kind)]
-        assert len(named) == 8
+        assert len(named) == 9
         for widget in named:
             assert QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name), widget
-            assert widget.isEnabled()
+            assert widget.isEnabled() or widget is popup.ngram_first
             assert widget.toolTip() or isinstance(widget, QPushButton)
         for widget in (popup.context, popup.memory, popup.flash, popup.threads):
             said = QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description)
@@ -214,7 +268,7 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
             widget = widget.nextInFocusChain()
             if widget in named:
                 chain.append(widget)
-        assert chain[:5] == [popup.slide, popup.context, popup.memory, popup.flash, popup.threads]
+        assert chain[:6] == [popup.ngram_first, popup.slide, popup.context, popup.memory, popup.flash, popup.threads]
         await closed(program)
 
     program.run(story)
