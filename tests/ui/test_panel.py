@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QScrollArea
 
 from app.metrics.stats import decode_tps
 from app.protocol import Step
-from app.ui.figures import Fact
+from app.ui.figures import Fact, Standing
 from app.ui.trace import GAP_S, LiveTrace, Timeline
 from tests.doubles import POEM, Answer
 
@@ -131,5 +131,45 @@ def test_the_panel_speaks_of_now_while_an_answer_runs(program):
         assert not program.window.panel.foot.record.isEnabled()
         await program.until(lambda: not program.controller.answering.is_busy)
         assert program.window.panel._when.text() == "last answer"
+
+    program.run(story)
+
+
+def test_past_answers_can_be_chosen_and_compared(program):
+    async def story():
+        panel = program.window.panel
+        await program.until(lambda: panel.charts is not None)
+        await program.ask("one")
+        assert panel.state.startswith("Speculation engaged: n-gram")
+        program.window.pair_bar.toggle_speculation()
+        await program.ask("two")
+        assert panel.state.startswith("Speculation off")
+        first, second = program.host.session.runs
+        assert panel.answers.count() == 2
+        assert panel.facts()["Drafting"] == "off"
+        panel.answers.select([first.id])
+        assert panel.facts()["Acceptance"].startswith(f"{first.accepted}/{first.proposed}")
+        assert panel.charts._scene.selected == (first.id,)
+        panel.answers.select([first.id, second.id])
+        assert panel._compared.text().startswith("Answer 2 against 1: ")
+        panel.answers.select([])
+        assert panel._compared.isHidden()
+        assert panel.charts.time_range.is_following
+
+    program.run(story)
+
+
+def test_what_is_offered_is_done_with_a_click(program):
+    async def story():
+        panel, asked = program.window.panel, []
+        panel.record_requested.connect(lambda: asked.append("record"))
+        panel.show_standing(Standing("It costs.", "", offer="switch off"))
+        panel._offer.click()
+        assert not program.controller.choices.settings.speculation
+        assert panel.offer == ""
+        panel.show_standing(Standing("Cannot tell.", "", offer="record"))
+        panel._offer.click()
+        assert asked == ["record"]
+        panel.cancel_requested.emit()
 
     program.run(story)
