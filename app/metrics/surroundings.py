@@ -157,6 +157,6 @@ def _clock_share() -> float | None:
     import psutil
 
     clock = None
-    with contextlib.suppress(OSError, NotImplementedError, RuntimeError):
+    with contextlib.suppress(OSError, RuntimeError):
         clock = psutil.cpu_freq()
     return clock.current / clock.max if clock is not None and clock.max else None
