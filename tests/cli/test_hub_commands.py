@@ -228,8 +228,6 @@ def test_offline_mode_is_said(server, source, monkeypatch):
     ("name", "code", "words"),
     [
         ("no-slash", 2, "neither a repository nor a curated pair"),
-        ("a/b/c", 2, "is not the name of a repository"),
-        ("org/missing", 1, "no public repository org/missing"),
         (f"{REPO}:Q9_X", 1, "has no model in Q9_X"),
     ],
 )
