@@ -1,83 +1,58 @@
-"""Choose the draft length that yields the most tokens a second, 0 included, and never let drafting cost.
+"""Choose how far to draft so that an answer comes fastest, not at all included, and never let drafting cost.
 
-For a drafter and a length k the expected rate is E(k) ÷ (v(k + 1) + d(k) + catching up): tokens of a
-step from what was accepted so far, costs as measured. The best k is taken if it beats plain decoding;
-otherwise the drafter pauses, and is tried again now and then.
+Two questions. *Ask at all?* What asking was worth so far in this answer, and in earlier ones, decides
+(:mod:`app.engine.worth`): a speed-up by the clock, whatever its reason. *How far?* While a model drafts, the
+probability it gives each word tells how likely that word is to be kept (:mod:`app.engine.calibration`); it goes on as
+long as another word is likely to be worth its time, and what it drafted is cut to the length with the highest
+E(k) - rate x time, where the rate is what the time would earn otherwise (fractional programming: Dinkelbach 1967).
 
 Estimates can be wrong, so there is a purse: what speculation has cost so far against plain decoding of the same
-tokens, and how much of that an answer can bear (:data:`ALLOWANCE` of its expected time). When
-the purse is empty only what pays by its cautious estimate goes on. This bounds the loss whatever the text does
-("conservative bandits": Wu, Shariff, Lattimore, Szepesvári 2016, arXiv 1602.04282).
+tokens, and how much of that an answer can bear: :data:`ALLOWANCE` of its expected time, and, for what
+likely pays, a part of what speculation has saved in the answers before. When the purse is empty the drafter pauses and
+is tried again now and then. This bounds the loss whatever the text does ("conservative bandits": Wu, Shariff,
+Lattimore, Szepesvári 2016, arXiv 1602.04282).
 
-A drafter that costs nothing to ask (n-gram) is asked first and its draft is cut to the length that pays: a
-step is worth E(k) - rate x time, where the rate is what the alternative would earn meanwhile.
+A drafter that costs nothing to ask (n-gram) is asked first; how long its place agrees with the text stands for the
+probability that it does not have.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.engine.acceptance import Acceptance
-from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY, Ask
+from app.engine.evidence import Evidence, prior_alpha
+from app.engine.worth import Worth
 from app.protocol import Plan, Step
 
 CEILING = 1.02
 """A drafter that could not reach this speed-up even if everything were accepted is not prefilled at all."""
 
-ALLOWANCE = 0.01
-"""Share of an answer's expected time that unfounded hopes may cost."""
+ALLOWANCE = 0.008
+"""Share of an answer's expected time that drafts in vain may cost."""
 
-INVESTMENT = 0.01
-"""Share that catching up may cost where the evidence says that it comes back threefold."""
+INVESTMENT = 0.008
+"""Share that catching up may cost where it is not yet likely that it comes back."""
 
-GOOD_HOPE = 0.1
-"""Expected gain from which an answer bears twice the allowance."""
+VERY_SURE = 0.85
+"""Chance from which a copied draft is not weighed against the purse: what agrees on many tokens goes on agreeing."""
+
+CREDIT_SHARE, CREDIT_MAX = 0.25, 0.05
+"""How much of the savings an answer may draw on, and at most which share of its time, for what is sure to pay."""
 
 WINDOW = 16
 """Tokens that a drafter starts again on where catching up with all would cost too much."""
 
 PAYS = 1.01
-"""Expected speed-up from which a length is taken."""
+"""Expected speed-up from which a drafter is asked."""
 
-FIRST_PROBE, LAST_PROBE = 16, 256
-"""Plain steps between two tries of a paused drafter: doubled after each try in vain."""
-
-PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75, "ngram": 0.5}
-
-NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
-"""The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
-(T4's answers to the sets edit and quotes, edits of this repository: 0.65, 0.92, 0.98, 0.98, 0.996)."""
+FIRST_PROBE, LAST_PROBE = 12, 256
+"""Plain steps between two tries of a paused drafter: three times as many after each try in vain."""
 
 USUAL_ANSWER_TOKENS = 160
 """Tokens that an answer is expected to have still, when nothing better is known."""
-
-
-@dataclass(slots=True)
-class Evidence:
-    """What a loaded pair has taught so far; outlives the answers."""
-
-    costs: Costs = field(default_factory=Costs)
-    acceptance: dict[str, Acceptance] = field(default_factory=dict)
-
-    def of(self, kind: str) -> Acceptance:
-        """Return what is known of a kind of draft: a drafter's name, or ``name:agreement``."""
-        if kind not in self.acceptance:
-            self.acceptance[kind] = Acceptance(_prior(kind))
-        return self.acceptance[kind]
-
-    def begin_answer(self) -> None:
-        """Let earlier answers weigh less than what comes now."""
-        self.acceptance = {kind: acceptance.carried() for kind, acceptance in self.acceptance.items()}
-
-
-def _prior(kind: str) -> float:
-    """Return alpha before any evidence; an n-gram's grows with how long its place agrees with the text."""
-    name, _, agreement = kind.partition(":")
-    if not agreement:
-        return PRIORS.get(name, 0.5)
-    return NGRAM_PRIORS[min(len(NGRAM_PRIORS), int(agreement).bit_length()) - 1]
 
 
 @dataclass(slots=True)
@@ -89,28 +64,49 @@ class _Pause:
 
 
 @dataclass(slots=True)
+class _Asked:
+    """Who was asked in this step, after how much catching up, and what its words were worth to it."""
+
+    name: str
+    kind: str
+    limit: int
+    n_catch_up: int
+    probabilities: list[float] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class AutoLength:
     """The controller of one answer.
 
     Attributes:
-        evidence: costs and acceptance; learned from, and left for the next answer.
+        evidence: what the pair has taught; learned from, and left for the next answer.
         n_max: longest draft allowed.
         n_left: tokens that may still come.
+        is_greedy: the most likely word is taken (temperature 0).
         prefill_s: what the answer took before its first token.
+        debt_s: what speculation has cost this answer against plain decoding.
+        credit_s: what earlier answers have saved.
+        invested_s: what catching up with the prompt has cost, within what it may.
     """
 
     evidence: Evidence
     n_max: int
     n_left: int
+    is_greedy: bool = True
     prefill_s: float = 0.0
     debt_s: float = 0.0
+    credit_s: float = 0.0
+    invested_s: float = 0.0
     plain_s: float = 0.0
     reason: str = ""
+    _asked: _Asked | None = None
     _pauses: dict[str, _Pause] = field(default_factory=dict)
 
     def begin(self, prefill_s: float) -> None:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
+        self.credit_s = max(0.0, self.evidence.saved_s)
 
     # --- what the loop asks -------------------------------------------------------------------------
 
@@ -125,17 +121,113 @@ class AutoLength:
         if not self.worth_preparing(name):
             self.reason = "paused: even if every draft were right, it could not pay on this machine"
             return Ask(0)
-        part, k, speedup = self._window(name, n_behind, n_unseen), 1, 0.0
-        for kind, n_catch_up in ((name, n_behind + n_unseen), (PARTLY, part)):
-            k, speedup = self._best(name, self.evidence.of(kind).expected_tokens(self.n_max))
-            is_hopeful = self.debt_s <= self._allowance(speedup) or self._cautious(kind, k) >= 1
-            if speedup >= PAYS and is_hopeful and self._may_invest(speedup, self._catch_up_s(name, n_catch_up)):
-                self.reason = f"expected {speedup:.2f}x"
-                self._pauses.pop(name, None)
-                return Ask(self._curious(name, k, speedup), n_catch_up)
-            if part == n_behind + n_unseen:
-                break  # that is all of it
-        return self._probe(name, max(1, k), speedup, part)
+        all_of_it, part = n_behind + n_unseen, self._window(name, n_behind, n_unseen)
+        views = [(name, all_of_it), (PARTLY if name == "draft-simple" else name, part)]
+        for kind, n_catch_up in views if part < all_of_it else views[:1]:
+            worth = self._worth(name, kind)
+            if worth.speedup() >= PAYS and self._may_invest(worth, self._catch_up_s(name, n_catch_up)):
+                limit = self._bearable(name, worth)
+                if limit:
+                    self.reason = f"expected {worth.speedup():.2f}x"
+                    self._pauses.pop(name, None)
+                    return self._engage(_Asked(name, kind, limit, n_catch_up))
+        return self._probe(name, views[-1][0], part)
+
+    def _engage(self, asked: _Asked) -> Ask:
+        self._asked = asked
+        return Ask(asked.limit, asked.n_catch_up, self.goes_on)
+
+    def goes_on(self, probability: float) -> bool:
+        """Take in the probability of a drafted word; tell whether another one is likely to be worth its time."""
+        asked = self._asked
+        if asked is None:
+            return True
+        calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
+        asked.probabilities.append(probability)
+        asked.shares.append(calibration.share(probability))
+        n, costs = len(asked.shares), self.evidence.costs
+        reach, usual = math.prod(asked.shares), self.evidence.of(asked.kind).alpha()
+        rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), self._known_s(n)
+        gained = 0.0
+        for more in range(1, asked.limit - n + 1):
+            reach *= usual
+            gained += reach
+            verify_s = costs.verify_s(n + more + 1)
+            if verify_s is None:
+                continue
+            if gained > rate * (verify_s - now_s + costs.draft_s(asked.name, more)):
+                return True
+        return False
+
+    def _known_s(self, n_draft: int) -> float:
+        """Return what verifying costs at the longest length up to ``n_draft`` that was measured."""
+        known = (self.evidence.costs.verify_s(n + 1) for n in range(n_draft, -1, -1))
+        return next((cost for cost in known if cost is not None), 0.0)
+
+    def trim(self, name: str, kind: str, n_draft: int) -> int:
+        """Return how many tokens of a draft to verify; 0 is not to use it."""
+        if name == "ngram":
+            return self._trim_ngram(kind, n_draft)
+        asked = self._asked
+        if asked is None or len(asked.shares) != n_draft:
+            return n_draft
+        rate = max(1.0, self._worth(name, asked.kind).speedup()) / self._plain_s()
+        return self._best_length(_cumulated(asked.shares), rate)
+
+    def _best_length(self, expected: Sequence[float], rate: float) -> int:
+        """Return the length with the highest worth of its expected tokens, less that of its time."""
+        best, value = 0, expected[0] - rate * self._plain_s()
+        for k in range(1, len(expected)):
+            verify_s = self.evidence.costs.verify_s(k + 1)
+            if verify_s is not None and (worth := expected[k] - rate * verify_s) > value:
+                best, value = k, worth
+        return best
+
+    def observe(self, step: Step, kind: str, n_behind: int) -> None:
+        """Learn from a step: what it cost and what was kept."""
+        costs, asked = self.evidence.costs, self._asked
+        costs.observe_verify(step.proposed + 1, step.verify_s)
+        plain_s, gained_s = self._plain_s(), step.draft_s + step.verify_s - self._plain_s() * step.emitted
+        self.plain_s += plain_s * step.emitted
+        self.debt_s += gained_s
+        self.evidence.saved_s -= gained_s
+        self.n_left = max(0, self.n_left - step.emitted)
+        if asked is not None:
+            self._learn(asked, step)
+        elif step.proposed and step.drafter != "ngram":
+            costs.observe_draft(step.drafter, step.proposed, step.draft_s, n_behind)
+        if step.proposed:
+            self.evidence.of(kind).observe(step.judged, step.accepted)
+        for pause in self._pauses.values():
+            pause.n_waited += 1
+        self._asked = None
+
+    def _learn(self, asked: _Asked, step: Step) -> None:
+        """Learn from a step in which a model was asked, whether or not its draft was used."""
+        costs, plain_s = self.evidence.costs, self._plain_s()
+        # Catching up with a prompt is an investment, not what a step costs.
+        invested_s = self._catch_up_s(asked.name, asked.n_catch_up) if asked.n_catch_up > WINDOW // 2 else 0.0
+        self.invested_s += invested_s
+        if n_drafted := len(asked.shares) or step.proposed:
+            costs.observe_draft(asked.name, n_drafted, step.draft_s, asked.n_catch_up)
+        if plain_s:
+            took_s = max(0.0, step.draft_s - invested_s) + step.verify_s
+            self._worth(asked.name, asked.kind).observe(step.emitted, took_s / plain_s)
+        if step.drafter == asked.name:
+            calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
+            for i, probability in enumerate(asked.probabilities[: step.judged]):
+                calibration.observe(probability, i < step.accepted)
+
+    def worth_preparing(self, name: str) -> bool:
+        """Tell whether the drafter could pay at perfect acceptance."""
+        return self._best_speedup(name, 1.0) >= CEILING
+
+    def plan(self, name: str, limit: int) -> Plan:
+        """Return the choice in words and figures, for people."""
+        alpha = self.evidence.of(name).alpha() if name else 0.0
+        return Plan(drafter=name, limit=limit, alpha=alpha, reason=self.reason, debt_s=self.debt_s)
+
+    # --- how it answers -----------------------------------------------------------------------------
 
     def _window(self, name: str, n_behind: int, n_unseen: int) -> int:
         """Return the catch-up that the answer can bear: what a part in view lags, or as much of the text as it may."""
@@ -149,76 +241,19 @@ class AutoLength:
     def _catch_up_s(self, name: str, n_tokens: int) -> float:
         return self.evidence.costs.draft_s(name, 0, n_tokens)
 
-    def trim(self, name: str, kind: str, n_draft: int) -> int:
-        """Return how many tokens of a draft to verify; 0 is not to use it."""
-        if name != "ngram":
-            return n_draft
-        expected, rate = self.evidence.of(kind).expected_tokens(n_draft), self._rate()
-        best, value = 0, 0.02
-        for k in range(1, n_draft + 1):
-            verify_s = self.evidence.costs.verify_s(k + 1)
-            if verify_s is None or (worth := expected[k] - rate * verify_s) <= value:
-                continue
-            if self._bears(verify_s) or self._cautious(kind, k) >= 1:
-                best, value = k, worth
-        if not best:
-            return self._probe_ngram(kind, n_draft)
-        self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"
-        return best
-
-    def observe(self, step: Step, kind: str, n_behind: int) -> None:
-        """Learn from a step: what it cost and what was kept."""
-        costs = self.evidence.costs
-        costs.observe_verify(step.proposed + 1, step.verify_s)
-        if step.drafter and step.drafter != "ngram":
-            costs.observe_draft(step.drafter, step.proposed, step.draft_s, n_behind)
-        plain_s = self._plain_s() * step.emitted
-        self.plain_s += plain_s
-        self.debt_s += step.draft_s + step.verify_s - plain_s
-        self.n_left = max(0, self.n_left - step.emitted)
-        if step.proposed:
-            self.evidence.of(kind).observe(step.judged, step.accepted)
-        for pause in self._pauses.values():
-            pause.n_waited += 1
-
-    def worth_preparing(self, name: str) -> bool:
-        """Tell whether the drafter could pay at perfect acceptance."""
-        perfect = [float(k + 1) for k in range(self.n_max + 1)]
-        return self._best(name, perfect)[1] >= CEILING
-
-    def plan(self, name: str, limit: int) -> Plan:
-        """Return the choice in words and figures, for people."""
-        alpha = self.evidence.of(name).alpha() if name else 0.0
-        return Plan(drafter=name, limit=limit, alpha=alpha, reason=self.reason, debt_s=self.debt_s)
-
-    # --- how it answers -----------------------------------------------------------------------------
-
     def _plain_s(self) -> float:
         return self.evidence.costs.verify_s(1) or 0.0
 
-    def _best(self, name: str, expected: list[float]) -> tuple[int, float]:
-        """Return the length with the highest expected rate, and its speed-up over plain decoding."""
-        costs, best, speedup = self.evidence.costs, 0, 0.0
-        for k in range(1, len(expected)):
-            verify_s = costs.verify_s(k + 1)
-            if verify_s is None:
-                continue
-            rate = expected[k] / (verify_s + costs.draft_s(name, k))
-            if rate * self._plain_s() > speedup:
-                best, speedup = k, rate * self._plain_s()
-        return best, speedup
+    def _worth(self, name: str, kind: str) -> Worth:
+        return self.evidence.worth_of(kind, lambda: self._best_speedup(name, prior_alpha(kind)))
 
-    def _curious(self, name: str, k: int, speedup: float) -> int:
-        """Return a length that was hardly measured and may be better than ``k``, while there is credit to try it."""
-        if self.debt_s >= 0:
-            return k
-        costs, expected = self.evidence.costs, self.evidence.of(name).expected_tokens(self.n_max)
-        best, hope = k, speedup * PAYS
-        for length in range(1, len(expected)):
-            if (hoped_s := costs.hoped_s(length + 1)) is not None:
-                hoped = expected[length] / (hoped_s + costs.draft_s(name, length)) * self._plain_s()
-                if hoped > hope:
-                    best, hope = length, hoped
+    def _best_speedup(self, name: str, alpha: float) -> float:
+        """Return the speed-up at the best length if every drafted token were kept with probability ``alpha``."""
+        costs, best, plain_s = self.evidence.costs, 0.0, self._plain_s()
+        for k, expected in enumerate(_cumulated([alpha] * self.n_max)):
+            verify_s = costs.verify_s(k + 1)
+            if k and verify_s is not None:
+                best = max(best, expected * plain_s / (verify_s + costs.draft_s(name, k)))
         return best
 
     def _rate(self) -> float:
@@ -226,8 +261,8 @@ class AutoLength:
         plain_s = self._plain_s()
         if not plain_s:
             return 0.0
-        names = [n for n in self.evidence.costs.drafters if n not in self._pauses]
-        speedups = [self._best(n, self.evidence.of(n).expected_tokens(self.n_max))[1] for n in names]
+        worths = self.evidence.worth.items()
+        speedups = [worth.speedup() for kind, worth in worths if kind.removesuffix("~") not in self._pauses]
         return max([1.0, *speedups]) / plain_s
 
     def _longest(self, name: str) -> int:
@@ -241,48 +276,78 @@ class AutoLength:
         """Return how long the answer would take at plain speed, as far as one can tell."""
         return self.prefill_s + self.plain_s + self._n_expected() * self._plain_s()
 
-    def _allowance(self, speedup: float = 1.0) -> float:
-        """Return what the answer can bear: more, up to twice, the better the hope."""
-        return ALLOWANCE * self._expected_s() * (1 + min(1.0, max(0.0, (speedup - 1) / GOOD_HOPE)))
+    def _bears(self, step_s: float, chance: float = 0.0) -> bool:
+        """Tell whether the answer could bear that nothing comes of a step; what likely pays may draw on savings."""
+        expected_s, credit_s = self._expected_s(), self._credit_s(chance)
+        # What catching up took, within its bounds, is spent: whether to go on does not depend on it.
+        debt_s = self.debt_s - min(self.invested_s, INVESTMENT * expected_s + credit_s)
+        return debt_s + step_s - self._plain_s() <= ALLOWANCE * expected_s + credit_s
 
-    def _bears(self, verify_s: float) -> bool:
-        """Tell whether the answer could bear that nothing of a draft is kept."""
-        return self.debt_s + verify_s - self._plain_s() <= 2 * ALLOWANCE * self._expected_s()
+    def _credit_s(self, chance: float) -> float:
+        """Return what may be drawn on earlier savings for something that pays with this chance."""
+        trust = max(0.0, 2 * chance - 1)
+        return trust * min(CREDIT_SHARE * self.credit_s, CREDIT_MAX * self._expected_s())
 
-    def _may_invest(self, speedup: float, catch_up_s: float) -> bool:
-        """Tell whether catching up comes back threefold in what is left, and does not cost too much if it does not."""
-        saved_s = self._n_expected() * self._plain_s() * (1 - 1 / speedup)
-        return catch_up_s <= min(saved_s / 3, max(0.0, INVESTMENT * self._expected_s() - self.debt_s))
+    def _bearable(self, name: str, worth: Worth) -> int:
+        """Return the longest draft that the answer can bear to lose; 0 if there is none."""
+        costs, chance = self.evidence.costs, worth.chance()
+        for length in range(self.n_max, 0, -1):
+            verify_s = costs.verify_s(length + 1)
+            if verify_s is not None and self._bears(verify_s + costs.draft_s(name, length), chance):
+                return length
+        return 0
 
-    def _cautious(self, kind: str, k: int) -> float:
-        """Return the expected speed-up with alpha one standard error lower."""
-        acceptance = self.evidence.of(kind)
-        alpha = acceptance.alpha()
-        alpha = max(0.0, alpha - math.sqrt(alpha * (1 - alpha) / (acceptance.n_evidence() + 1)))
-        name = kind.partition(":")[0].removesuffix("~")
-        verify_s = self.evidence.costs.verify_s(k + 1)
-        if verify_s is None:
-            return 0.0
-        n_tokens = sum(alpha**i for i in range(k + 1))
-        return n_tokens / (verify_s + self.evidence.costs.draft_s(name, k)) * self._plain_s()
+    def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
+        """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""
+        saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
+        bearable_s = max(0.0, INVESTMENT * self._expected_s() - self.debt_s) + self._credit_s(worth.chance())
+        return catch_up_s <= min(saved_s / 2, bearable_s)
 
-    def _probe(self, name: str, k: int, speedup: float, n_catch_up: int) -> Ask:
+    def _probe(self, name: str, kind: str, n_catch_up: int) -> Ask:
         """Ask now and then, if the purse bears it."""
         pause = self._pauses.setdefault(name, _Pause())
-        self.reason = f"paused: expected {speedup:.2f}x of plain speed"
+        self.reason = f"paused: expected {self._worth(name, kind).speedup():.2f}x of plain speed"
         costs = self.evidence.costs
-        risk_s = costs.draft_s(name, k, n_catch_up) + (costs.verify_s(k + 1) or math.inf) - self._plain_s()
-        if pause.n_waited < pause.interval or self.debt_s + risk_s > self._allowance():
+        length = next((k for k in range(1, self.n_max + 1) if costs.verify_s(k + 1) is not None), 0)
+        risk_s = costs.draft_s(name, length, n_catch_up) + (costs.verify_s(length + 1) or math.inf)
+        if pause.n_waited < pause.interval or not self._bears(risk_s, self._worth(name, kind).chance()):
             return Ask(0)
-        pause.n_waited, pause.interval = 0, min(LAST_PROBE, 2 * pause.interval)
+        pause.n_waited, pause.interval = 0, min(LAST_PROBE, 3 * pause.interval)
         self.reason = "trying again after a pause"
-        return Ask(k, n_catch_up)
+        return self._engage(_Asked(name, kind, length, n_catch_up))
+
+    # --- n-grams ------------------------------------------------------------------------------------
+
+    def _trim_ngram(self, kind: str, n_draft: int) -> int:
+        acceptance, rate = self.evidence.of(kind), self._rate()
+        expected, costs = acceptance.expected_tokens(n_draft), self.evidence.costs
+        best, value = 0, 0.02
+        for k in range(1, n_draft + 1):
+            verify_s = costs.verify_s(k + 1)
+            if verify_s is None or (worth := expected[k] - rate * verify_s) <= value:
+                continue
+            chance = acceptance.chance(k, rate * verify_s)
+            if chance >= VERY_SURE or self._bears(verify_s, chance):
+                best, value = k, worth
+        if not best:
+            return self._probe_ngram(kind, n_draft)
+        self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"
+        return best
 
     def _probe_ngram(self, kind: str, n_draft: int) -> int:
         """Return a short length now and then, to learn whether this kind of place has become better."""
         pause = self._pauses.setdefault(kind, _Pause())
-        risk_s = (self.evidence.costs.verify_s(2) or math.inf) - self._plain_s()
-        if not n_draft or pause.n_waited < pause.interval or self.debt_s + risk_s > self._allowance():
+        verify_s = self.evidence.costs.verify_s(2) or math.inf
+        if not n_draft or pause.n_waited < pause.interval or not self._bears(verify_s):
             return 0
-        pause.n_waited, pause.interval = 0, min(LAST_PROBE, 2 * pause.interval)
+        pause.n_waited, pause.interval = 0, min(LAST_PROBE, 3 * pause.interval)
         return 1
+
+
+def _cumulated(shares: Sequence[float]) -> list[float]:
+    """Return the expected tokens of a step by draft length, 0 to all."""
+    expected, reach = [1.0], 1.0
+    for share in shares:
+        reach *= share
+        expected.append(expected[-1] + reach)
+    return expected

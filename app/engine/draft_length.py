@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,11 +14,13 @@ class Ask:
     """What is asked of a drafter: at most ``limit`` tokens (0: do not ask), after catching up with ``n_catch_up``.
 
     Where that is less than it lags, it starts again on the most recent tokens: a smaller view, but cheap. Where it is
-    more, it starts again further back.
+    more, it starts again further back. A drafter that has probabilities tells ``goes_on`` that of each drafted
+    token, and drafts no more when it says no.
     """
 
     limit: int
     n_catch_up: int = 0
+    goes_on: Callable[[float], bool] | None = None
 
 
 PARTLY = "draft-simple~"

@@ -71,7 +71,7 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     length = wanted_length if isinstance(wanted_length, str) else min(wanted_length, n_max)
     return Engaged(
         tuple(_make(name, speculation, pair, sampler) for name in names),
-        _policy(length, pair, n_max, max_tokens),
+        _policy(length, pair, n_max, max_tokens, is_greedy=sampler.is_greedy),
         Engagement(engaged=True, drafter=",".join(names), draft_tokens=length, reason=reason),
     )
 
@@ -80,11 +80,11 @@ def _plain(reason: str) -> Engaged:
     return Engaged((), FixedLength(0), Engagement(engaged=False, reason=reason))
 
 
-def _policy(length: DraftTokens, pair: LoadedPair, n_max: int, max_tokens: int) -> LengthPolicy:
+def _policy(length: DraftTokens, pair: LoadedPair, n_max: int, max_tokens: int, *, is_greedy: bool) -> LengthPolicy:
     match length:
         case "auto":
             pair.evidence.begin_answer()
-            return AutoLength(pair.evidence, n_max, max_tokens)
+            return AutoLength(pair.evidence, n_max, max_tokens, is_greedy)
         case "rolling":
             return RollingLength(n_max)
         case _:

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.engine.auto_length import Evidence
 from app.engine.cancel import CancelFlag
 from app.engine.costs import Costs
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
+from app.engine.evidence import Evidence
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads, check_can_answer, has_embedded_heads, why_not_for
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx

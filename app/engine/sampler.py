@@ -109,6 +109,11 @@ class Sampler:
         """Let the next tokens follow a grammar; it is closed with this sampler."""
         self._grammar = grammar
 
+    @property
+    def is_greedy(self) -> bool:
+        """Tell whether the most likely token is always taken."""
+        return self._sampling.temperature == 0
+
     def choose(self, row: Row, position: int) -> int:
         """Return the token at ``position`` given its logits, shape ``(n_vocab,)``.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from app.engine.draft_length import Ask, LengthPolicy
@@ -138,7 +138,7 @@ def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
         n_behind = drafter.n_behind(g.tokens)
         ask = g.length.ask(drafter.name, n_behind, drafter.n_unseen(g.tokens))
         limit = max(0, min(ask.limit, n_room))
-        draft = _ask(g, drafter, Ask(limit, ask.n_catch_up)) if limit else []
+        draft = _ask(g, drafter, replace(ask, limit=limit)) if limit else []
         n_used = g.length.trim(drafter.name, drafter.kind, len(draft)) if draft else 0
         attempt.limit = max(limit, attempt.limit)
         if n_used:

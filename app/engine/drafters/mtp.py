@@ -213,10 +213,12 @@ class MtpDrafter:
             while True:
                 row = heads.row()
                 token = sampler.choose(row, len(tokens) + len(draft))
-                if self._p_min > 0 and confidence(row, token) < self._p_min:
+                probability = confidence(row, token) if self._p_min > 0 or ask.goes_on else 1.0
+                if probability < self._p_min:
                     break
                 draft.append(token)
-                if len(draft) == limit:
+                goes_on = ask.goes_on is None or ask.goes_on(probability)
+                if len(draft) == limit or not goes_on:
                     break
                 sampler.accept(token)
                 rows.append(heads.hidden())

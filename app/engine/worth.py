@@ -1,0 +1,78 @@
+"""What asking a drafter has been worth: tokens gained against the time it took, in plain steps.
+
+One number tells whether it pays, whatever the reason: the speed-up of the steps in which it was asked, drafts that
+were not used and catching up from step to step included. An answer begins with what earlier answers had.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+
+N_ANSWERS = 32
+"""Answers that are remembered."""
+
+_FIRST_ANSWERS = 2
+"""Answers that the first expectation, from costs alone, is worth."""
+
+_STEPS = 8.0
+"""Steps that the expectation of an answer is worth."""
+
+_FADE = 0.97
+_SPREAD = 1.0
+"""Standard deviation of what one step gains, in plain steps (seen: 0.9 to 1.3)."""
+
+
+@dataclass(slots=True)
+class Worth:
+    """The speed-up in one answer.
+
+    Attributes:
+        usual: what is expected before anything was seen.
+        n_steps: steps in which it was asked.
+        n_tokens, n_plain_steps: what they yielded, and how many steps of plain decoding their time is worth.
+    """
+
+    usual: float
+    n_steps: int = 0
+    n_tokens: float = 0.0
+    n_plain_steps: float = 0.0
+    _steps: float = 0.0
+    _tokens: float = 0.0
+    _plain: float = 0.0
+
+    def observe(self, n_tokens: int, n_plain_steps: float) -> None:
+        """Learn from a step that yielded ``n_tokens`` in the time of ``n_plain_steps``."""
+        self.n_steps += 1
+        self.n_tokens += n_tokens
+        self.n_plain_steps += n_plain_steps
+        self._steps = _FADE * self._steps + 1
+        self._tokens = _FADE * self._tokens + n_tokens
+        self._plain = _FADE * self._plain + n_plain_steps
+
+    def speedup(self) -> float:
+        """Return the expected speed-up of a step in which it is asked."""
+        return (_STEPS * self.usual + self._tokens) / (_STEPS + self._plain)
+
+    def chance(self) -> float:
+        """Return how likely it is that asking pays."""
+        surplus = _STEPS * (self.usual - 1) + self._tokens - self._plain
+        return 0.5 * math.erfc(-surplus / (_SPREAD * math.sqrt(2 * (_STEPS + self._steps))))
+
+
+@dataclass(slots=True)
+class UsualWorth:
+    """The speed-ups that the last answers had."""
+
+    answers: deque[float] = field(default_factory=lambda: deque(maxlen=N_ANSWERS))
+
+    def add(self, worth: Worth) -> None:
+        """Take in an answer; one with few steps says little and counts as partly usual."""
+        if worth.n_steps:
+            self.answers.append((_STEPS * worth.usual + worth.n_tokens) / (_STEPS + worth.n_plain_steps))
+
+    def begin(self, expected: float) -> Worth:
+        """Return what an answer begins with, where ``expected`` is the speed-up by costs and a common alpha."""
+        n = len(self.answers)
+        return Worth((_FIRST_ANSWERS * expected + sum(self.answers)) / (_FIRST_ANSWERS + n))
