@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from app.metrics.baseline import Baseline
     from app.metrics.prompts import Prompt
 
-COLUMNS = ("Name", "Decode speed", "Answers", "Context", "Conditions", "Recorded", "State")
-_STATE = len(COLUMNS) - 1
+COLUMNS = ("Name", "State", "Decode speed", "Answers", "Context", "Conditions", "Recorded")
+_STATE = 1
 _BUILT_IN, _OWN, _FILE = "built-in", "own", "file"
 
 
@@ -53,7 +53,7 @@ class BaselineDialog(QDialog):
     def __init__(self, own: Sequence[Prompt], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Baselines")
-        self.resize(860, 480)
+        self.resize(940, 480)
         self._own = tuple(own)
         self._from_file: RecordingPlan | None = None
         self._baselines: tuple[Baseline, ...] = ()
@@ -258,12 +258,12 @@ def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTree
     item = QTreeWidgetItem(
         [
             baseline.name,
+            f"in use; {state}" if is_used else state,
             f"{band.median:.1f} tok/s ({band.low:.1f}–{band.high:.1f})",
             str(baseline.n_runs),
             f"up to {baseline.context_bucket:,}",
             f"{baseline.device}, {baseline.n_threads} threads, {kind}",
             baseline.recorded_at[:16].replace("T", " "),
-            f"in use; {state}" if is_used else state,
         ]
     )
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from app.metrics.compare import SessionComparison
 
 _PICTURE_PX = 430
+_EXPORT_PX = (500, 270)
 
 
 class ExportDialog(QDialog):
@@ -67,7 +68,7 @@ class ExportDialog(QDialog):
             column.addWidget(part)
         column.addStretch()
         column.addLayout(buttons)
-        self.setMinimumWidth(460)
+        self.setMinimumSize(*_EXPORT_PX)  # wrapped text does not tell a dialog how high it gets
 
     @property
     def is_redacted(self) -> bool:
