@@ -1,15 +1,13 @@
 """The one vocabulary: every command to the engine and every event from it.
 
-The engine yields these events, the worker writes them, the window draws them, the command line prints
-them, the recorder counts them. One message is one line of JSON (:func:`encode`, :func:`decode_command`,
-:func:`decode_event`); one verification step is one :class:`Chunk` and one write.
+The engine yields these events, the worker writes them, the window draws them, the recorder counts them. One message
+is one line of JSON (:func:`encode`, :func:`decode_event`); one verification step is one :class:`Chunk` and one write.
 
 A generation, in order::
 
     Generate ──▶ Started ─▶ Prefill* ─▶ Chunk* ─▶ Done          (or Failed at any point)
 
-Times are seconds. ``t_s`` counts, on the engine's monotonic clock, from the moment when the engine
-process received the request.
+Times are seconds; ``t_s`` counts on the engine's monotonic clock, from when the engine received the request.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from app.costs import CostsAt
+from app.lessons import Lessons
 from app.token_details import TokenDetail
 
 Role = Literal["system", "user", "assistant"]
@@ -183,8 +182,8 @@ class MemoryTypes(msgspec.Struct, frozen=True):
 class Load(_Command, frozen=True, tag="load"):
     """Load a target and, if given, a draft model. A target already loaded the same way is kept.
 
-    ``draft_n_ctx`` and ``draft_n_threads`` are the draft model's own, 0 those of the target; a context that is shorter
-    than the text holds its recent part. MTP heads take the threads, but always the target's context length.
+    ``draft_n_ctx`` and ``draft_n_threads`` are the draft model's own, 0 those of the target; a shorter context holds
+    the text's recent part. MTP heads take the threads only. A pair that is loaded anew begins with ``lessons``.
     """
 
     target: str
@@ -196,6 +195,7 @@ class Load(_Command, frozen=True, tag="load"):
     draft_memory: MemoryTypes = MemoryTypes()
     draft_n_ctx: int = 0
     draft_n_threads: int = 0
+    lessons: Lessons | None = None
 
 
 class Generate(_Command, frozen=True, tag="generate"):
@@ -327,7 +327,7 @@ class Chunk(_Event, frozen=True, tag="chunk", omit_defaults=True):
 
 
 class Done(_Event, frozen=True, tag="done"):
-    """The answer is complete. ``text`` is what was still held back; append it."""
+    """The answer is complete. ``text`` is what was still held back; ``lessons`` is for the next load of the pair."""
 
     id: int
     stop_reason: StopReason
@@ -335,6 +335,7 @@ class Done(_Event, frozen=True, tag="done"):
     prefill_s: float
     draft_prefill_s: float
     notices: tuple[NoticeInfo, ...] = ()
+    lessons: Lessons | None = None
 
 
 class Failed(_Event, frozen=True, tag="failed"):

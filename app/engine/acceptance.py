@@ -93,6 +93,10 @@ class Acceptance:
         self._kept += n_kept
         self._missed += n_judged - n_kept
 
+    def lesson(self) -> tuple[tuple[int, int], ...]:
+        """Return (judged, kept) of the whole answer, if anything was judged."""
+        return ((self.n_judged, self.n_kept),) if self.n_judged else ()
+
     def fade(self) -> None:
         """Let what was seen weigh less: the text has gone on."""
         self._kept *= _FADE
@@ -143,13 +147,13 @@ class Usual:
     """
 
     prior: float
-    answers: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=N_ANSWERS))
+    answers: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=N_ANSWERS))
     positions: Positions = field(default_factory=Positions)
 
     def add(self, acceptance: Acceptance) -> None:
         """Take in an answer."""
-        if acceptance.n_judged:
-            self.answers.append((acceptance.n_judged, acceptance.n_kept))
+        if lesson := acceptance.lesson():
+            self.answers.extend(lesson)
             self.positions.fade(0.9)
 
     def begin(self) -> Acceptance:

@@ -9,6 +9,7 @@ go together is learned for each pair; a probability is worth its own value until
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
@@ -42,3 +43,9 @@ class Calibration:
             self.judged[at], self.kept[at] = share * self.judged[at], share * self.kept[at]
         self.judged[at] += 1
         self.kept[at] += is_kept
+
+    def recall(self, judged: Sequence[float], kept: Sequence[float]) -> None:
+        """Begin with what was learned before, if it has as many classes as today."""
+        pairs = list(zip(judged, kept, strict=False))
+        if len(judged) == len(kept) == len(self.judged) and all(0 <= k <= j <= _MEMORY for j, k in pairs):
+            self.judged, self.kept = list(judged), list(kept)

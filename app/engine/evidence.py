@@ -10,6 +10,7 @@ from app.engine.calibration import Calibration
 from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY
 from app.engine.worth import UsualWorth, Worth
+from app.lessons import Counts, Lessons
 
 PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75}
 """Alpha of a drafter before anything was seen."""
@@ -17,6 +18,10 @@ PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75}
 NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
 """The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
 (T4's answers to the sets edit and quotes, edits of this repository: 0.65, 0.92, 0.98, 0.98, 0.996)."""
+
+_GREEDY, _SAMPLED = "greedy", "sampled"
+_WILD = 100.0
+"""No speed-up of an answer is as high; a file that says so is wrong."""
 
 _SAVINGS_KEPT = 0.8
 """Share of the savings that one answer leaves to the next."""
@@ -65,6 +70,37 @@ class Evidence:
             self.usual_worth[kind].add(worth)
         self.acceptance, self.worth = {}, {}
         self.saved_s *= _SAVINGS_KEPT
+
+    def lessons(self) -> Lessons:
+        """Return what is worth keeping, this answer's share included."""
+        speedups = {kind: tuple(usual.answers) for kind, usual in self.usual_worth.items()}
+        for kind, worth in self.worth.items():
+            speedups[kind] += worth.lesson()
+        answers = {kind: tuple(usual.answers) for kind, usual in self.usual.items()}
+        for kind, acceptance in self.acceptance.items():
+            answers[kind] += acceptance.lesson()
+        words = {
+            f"{kind}@{_GREEDY if is_greedy else _SAMPLED}": Counts(tuple(c.judged), tuple(c.kept))
+            for (kind, is_greedy), c in self.calibrations.items()
+        }
+        counts = {
+            kind: Counts(tuple(judged for judged, _ in seen), tuple(kept for _, kept in seen))
+            for kind, seen in answers.items()
+        }
+        return Lessons(speedups, counts, words, max(0.0, self.saved_s))
+
+    def recall(self, lessons: Lessons) -> None:
+        """Begin with what was learned before; what has another form than today's is left out."""
+        for kind, speedups in lessons.speedups.items():
+            self.usual_worth.setdefault(kind, UsualWorth()).answers.extend(s for s in speedups if 0 < s < _WILD)
+        for kind, counts in lessons.answers.items():
+            known = self.usual.setdefault(kind, Usual(prior_alpha(kind))).answers
+            pairs = zip(counts.judged, counts.kept, strict=False)
+            known.extend((judged, kept) for judged, kept in pairs if 0 <= kept <= judged and judged)
+        for key, counts in lessons.words.items():
+            kind, _, how = key.rpartition("@")
+            self.calibration_of(kind, how == _GREEDY).recall(counts.judged, counts.kept)
+        self.saved_s = max(0.0, lessons.saved_s)
 
 
 def prior_alpha(kind: str) -> float:

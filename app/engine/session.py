@@ -85,6 +85,8 @@ class Session:
             self._draft_key = ()
             yield from load_draft(command, self._pair, cancel)
             self._draft_key = draft_key
+            if command.lessons is not None:
+                self._pair.evidence.recall(command.lessons)
         yield self._loaded(command.id, self._pair, time.perf_counter() - started_s)
 
     @staticmethod
@@ -236,6 +238,7 @@ class _Answer:
             prefill_s=self.prefill_s,
             draft_prefill_s=self.draft_prefill_s,
             notices=tuple(after),
+            lessons=self.pair.evidence.lessons(),
         )
 
     def _keep(self, target: LoadedModel) -> int:

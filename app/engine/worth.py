@@ -51,6 +51,12 @@ class Worth:
         self._tokens = _FADE * self._tokens + n_tokens
         self._plain = _FADE * self._plain + n_plain_steps
 
+    def lesson(self) -> tuple[float, ...]:
+        """Return what the whole answer says about the next: nothing if it was never asked."""
+        if not self.n_steps:
+            return ()
+        return ((_STEPS * self.usual + self.n_tokens) / (_STEPS + self.n_plain_steps),)
+
     def speedup(self) -> float:
         """Return the expected speed-up of a step in which it is asked."""
         return (_STEPS * self.usual + self._tokens) / (_STEPS + self._plain)
@@ -69,8 +75,7 @@ class UsualWorth:
 
     def add(self, worth: Worth) -> None:
         """Take in an answer; one with few steps says little and counts as partly usual."""
-        if worth.n_steps:
-            self.answers.append((_STEPS * worth.usual + worth.n_tokens) / (_STEPS + worth.n_plain_steps))
+        self.answers.extend(worth.lesson())
 
     def begin(self, expected: float) -> Worth:
         """Return what an answer begins with, where ``expected`` is the speed-up by costs and a common alpha."""

@@ -25,6 +25,7 @@ from app.engine.client import Engine, EngineClient
 from app.engine.death import HINT
 from app.errors import EngineDiedError, EngineError, SlipstreamError
 from app.host.files import PairFiles
+from app.host.lesson_book import LessonBook
 from app.host.turn import Job, Turn, last_event, tell
 from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
 from app.metrics.recorder import SessionLog
@@ -34,7 +35,6 @@ from app.protocol import (
     CostsMeasured,
     Done,
     Hello,
-    Load,
     Loaded,
     LoadProgress,
     MeasureCosts,
@@ -61,6 +61,7 @@ class Host:
         self._make_engine = make_engine
         self._files = PairFiles(library or Library())
         self._session = session or SessionLog()
+        self._book = LessonBook()
         self._state = HostState()
         self._subscribers: list[Callable[[HostState], None]] = []
         self._turns = asyncio.Lock()
@@ -272,17 +273,7 @@ class Host:
         names = f"{target.name} with {draft.name}" if draft else target.name
         before = self._state.pair
         self._become(HostState("loading", None, pair, f"Loading {names}…"))
-        command = Load(
-            id=engine.next_id(),
-            target=str(target.path),
-            draft=str(draft.path) if draft else None,
-            n_ctx=pair.n_ctx,
-            n_threads=pair.n_threads,
-            memory=pair.memory,
-            draft_memory=pair.draft_memory,
-            draft_n_ctx=pair.draft_n_ctx,
-            draft_n_threads=pair.draft_n_threads,
-        )
+        command = self._book.with_lessons(pair.command(engine.next_id(), target.path, draft.path if draft else None))
         job.command_id = command.id
         try:
             loaded = await last_event(engine, command, Loaded, on_progress)
@@ -367,6 +358,8 @@ class Host:
             async with aclosing(engine.send(command)) as events:
                 async for event in events:
                     recorder.on_event(event)
+                    if isinstance(event, Done) and event.lessons is not None:
+                        self._book.keep(event.lessons)
                     if isinstance(event, Started | Prefill | Chunk | Done):
                         turn.put(event)
         except SlipstreamError as error:

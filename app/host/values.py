@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
-from app.protocol import ChatMessage, Chunk, Done, Loaded, MemoryTypes, Prefill, Sampling, Speculation, Started
+from app.protocol import ChatMessage, Chunk, Done, Load, Loaded, MemoryTypes, Prefill, Sampling, Speculation, Started
 
 HostPhase = Literal["stopped", "starting", "idle", "loading", "answering", "died"]
 AnswerEvent = Started | Prefill | Chunk | Done
@@ -26,6 +27,20 @@ class PairChoice:
     draft_memory: MemoryTypes = field(default_factory=MemoryTypes)
     draft_n_ctx: int = 0
     draft_n_threads: int = 0
+
+    def command(self, command_id: int, target: Path, draft: Path | None) -> Load:
+        """Return the command that loads these files this way."""
+        return Load(
+            id=command_id,
+            target=str(target),
+            draft=str(draft) if draft else None,
+            n_ctx=self.n_ctx,
+            n_threads=self.n_threads,
+            memory=self.memory,
+            draft_memory=self.draft_memory,
+            draft_n_ctx=self.draft_n_ctx,
+            draft_n_threads=self.draft_n_threads,
+        )
 
 
 @dataclass(frozen=True, slots=True)

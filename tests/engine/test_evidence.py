@@ -1,0 +1,64 @@
+"""What a pair has taught, and what of it a later load begins with."""
+
+import random
+
+import pytest
+
+from app.engine.auto_length import AutoLength
+from app.engine.evidence import Evidence
+from app.lessons import Counts, Lessons
+from tests.engine.played_answers import Machine, play, recorded
+
+MACHINE = Machine(
+    {1: 0.095, 2: 0.131, 3: 0.146, 4: 0.161, 5: 0.168, 6: 0.176, 7: 0.205, 8: 0.232, 9: 0.25}, 0.016, 0.003
+)
+
+
+def experienced():
+    known, rng = MACHINE.evidence(), random.Random(3)
+    for answer in recorded()[:4]:
+        known.begin_answer()
+        play(MACHINE, answer, AutoLength(known, 8, 128), rng)
+    return known
+
+
+def test_a_later_load_begins_where_the_earlier_one_ended():
+    known, later = experienced(), MACHINE.evidence()
+    lessons = known.lessons()
+    later.recall(lessons)
+    known.begin_answer()
+    assert later.lessons().speedups == lessons.speedups
+    usual = known.worth_of("draft-simple", lambda: 1.0).speedup()
+    assert later.worth_of("draft-simple", lambda: 1.0).speedup() == pytest.approx(usual)
+    assert usual > 1.1
+    for probability in (0.1, 0.6, 0.999):
+        share = known.calibration_of("draft-simple", is_greedy=True).share(probability)
+        assert later.calibration_of("draft-simple", is_greedy=True).share(probability) == pytest.approx(share)
+
+
+def test_an_answer_in_progress_is_in_the_lessons_once():
+    known = experienced()
+    before = known.lessons()
+    known.begin_answer()
+    assert known.lessons().speedups == before.speedups
+    assert len(before.speedups["draft-simple"]) == 4
+
+
+def test_a_pair_that_never_drafted_has_taught_nothing():
+    assert Evidence().lessons() == Lessons()
+
+
+def test_nonsense_is_not_learned():
+    fresh = Evidence()
+    fresh.recall(
+        Lessons(
+            speedups={"draft-simple": (-1.0, float("inf"), 1.2)},
+            answers={"ngram:4": Counts((0, 3, 4), (0, 5, 2))},
+            words={"draft-simple@greedy": Counts((1.0,), (2.0,)), "x@greedy": Counts((1.0,) * 10, (5.0,) * 10)},
+            saved_s=-3.0,
+        )
+    )
+    assert fresh.lessons().speedups == {"draft-simple": (1.2,)}
+    assert fresh.lessons().answers == {"ngram:4": Counts((4,), (2,))}
+    assert fresh.saved_s == 0.0
+    assert fresh.calibration_of("draft-simple", is_greedy=True).share(0.999) > 0.98
