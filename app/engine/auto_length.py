@@ -19,9 +19,12 @@ probability that it does not have.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from app.engine.costs import FEW, MANY
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.evidence import Evidence, prior_alpha
 from app.engine.worth import Worth
@@ -30,11 +33,11 @@ from app.protocol import Plan, Step
 CEILING = 1.02
 """A drafter that could not reach this speed-up even if everything were accepted is not prefilled at all."""
 
-ALLOWANCE = 0.008
-"""Share of an answer's expected time that drafts in vain may cost."""
+ALLOWANCE, NEW_ALLOWANCE = 0.008, 0.02
+"""Share of an answer's expected time that drafts in vain may cost, and as much again that catching up may where it is
+not yet likely to come back; the higher one in the first :data:`N_NEW` answers of a pair, which are to learn."""
 
-INVESTMENT = 0.008
-"""Share that catching up may cost where it is not yet likely that it comes back."""
+N_NEW = 3
 
 VERY_SURE = 0.85
 """Chance from which a copied draft is not weighed against the purse: what agrees on many tokens goes on agreeing."""
@@ -42,8 +45,8 @@ VERY_SURE = 0.85
 CREDIT_SHARE, CREDIT_MAX = 0.25, 0.05
 """How much of the savings an answer may draw on, and at most which share of its time, for what is sure to pay."""
 
-WINDOW = 16
-"""Tokens that a drafter starts again on where catching up with all would cost too much."""
+WINDOW = 32
+"""Fewest tokens that a drafter starts again on where catching up with all would cost too much."""
 
 PAYS = 1.01
 """Expected speed-up from which a drafter is asked."""
@@ -87,6 +90,7 @@ class AutoLength:
         prefill_s: what the answer took before its first token.
         debt_s: what speculation has cost this answer against plain decoding.
         credit_s: what earlier answers have saved.
+        allowance: share of the answer's time that may be lost.
         invested_s: what catching up with the prompt has cost, within what it may.
     """
 
@@ -97,6 +101,7 @@ class AutoLength:
     prefill_s: float = 0.0
     debt_s: float = 0.0
     credit_s: float = 0.0
+    allowance: float = NEW_ALLOWANCE
     invested_s: float = 0.0
     plain_s: float = 0.0
     reason: str = ""
@@ -107,6 +112,8 @@ class AutoLength:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
         self.credit_s = max(0.0, self.evidence.saved_s)
+        n_answers = sum(len(usual.answers) for usual in self.evidence.usual_worth.values())
+        self.allowance = ALLOWANCE if n_answers >= N_NEW else NEW_ALLOWANCE
 
     # --- what the loop asks -------------------------------------------------------------------------
 
@@ -206,7 +213,7 @@ class AutoLength:
         """Learn from a step in which a model was asked, whether or not its draft was used."""
         costs, plain_s = self.evidence.costs, self._plain_s()
         # Catching up with a prompt is an investment, not what a step costs.
-        invested_s = self._catch_up_s(asked.name, asked.n_catch_up) if asked.n_catch_up > WINDOW // 2 else 0.0
+        invested_s = self._catch_up_s(asked.name, asked.n_catch_up) if asked.n_catch_up >= FEW else 0.0
         self.invested_s += invested_s
         if n_drafted := len(asked.shares) or step.proposed:
             costs.observe_draft(asked.name, n_drafted, step.draft_s, asked.n_catch_up)
@@ -233,10 +240,11 @@ class AutoLength:
         """Return the catch-up that the answer can bear: what a part in view lags, or as much of the text as it may."""
         if n_unseen and n_behind <= WINDOW:
             return n_behind
-        token_s = self._catch_up_s(name, 1)
-        bearable_s = INVESTMENT * self._expected_s() - max(0.0, self.debt_s)
-        n_bearable = int(max(0.0, bearable_s) / token_s) if token_s else n_behind
-        return min(n_behind, max(WINDOW, n_bearable))
+        if n_behind <= MANY:
+            return n_behind  # a part of a short text would cost as much
+        bearable_s = self.allowance * self._expected_s() - max(0.0, self.debt_s)
+        n_bearable = bisect_right(range(n_behind), bearable_s, key=partial(self._catch_up_s, name)) - 1
+        return max(WINDOW, n_bearable)
 
     def _catch_up_s(self, name: str, n_tokens: int) -> float:
         return self.evidence.costs.draft_s(name, 0, n_tokens)
@@ -280,12 +288,12 @@ class AutoLength:
         """Tell whether the answer could bear that nothing comes of a step; what likely pays may draw on savings."""
         expected_s, credit_s = self._expected_s(), self._credit_s(chance)
         # What catching up took, within its bounds, is spent: whether to go on does not depend on it.
-        debt_s = self.debt_s - min(self.invested_s, INVESTMENT * expected_s + credit_s)
-        return debt_s + step_s - self._plain_s() <= ALLOWANCE * expected_s + credit_s
+        debt_s = self.debt_s - min(self.invested_s, self.allowance * expected_s + credit_s)
+        return debt_s + step_s - self._plain_s() <= self.allowance * expected_s + credit_s
 
     def _credit_s(self, chance: float) -> float:
         """Return what may be drawn on earlier savings for something that pays with this chance."""
-        trust = max(0.0, 2 * chance - 1)
+        trust = min(1.0, max(0.0, (chance - 0.5) / 0.3))
         return trust * min(CREDIT_SHARE * self.credit_s, CREDIT_MAX * self._expected_s())
 
     def _bearable(self, name: str, worth: Worth) -> int:
@@ -300,7 +308,7 @@ class AutoLength:
     def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
         """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""
         saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
-        bearable_s = max(0.0, INVESTMENT * self._expected_s() - self.debt_s) + self._credit_s(worth.chance())
+        bearable_s = max(0.0, self.allowance * self._expected_s() - self.debt_s) + self._credit_s(worth.chance())
         return catch_up_s <= min(saved_s / 2, bearable_s)
 
     def _probe(self, name: str, kind: str, n_catch_up: int) -> Ask:

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 ROWS = (1, 2, 4, 8, 6, 3, 5, 16, 7, 9, 12, 32, 24)
 """Row counts worth knowing, in the order in which they are measured while the time lasts."""
 
+FEW, MANY = 8, 64
+"""Numbers of tokens whose catching up is measured at load."""
+
 _STEP_WEIGHT = 0.15
 """Weight of a new observation in a cost."""
 
@@ -24,10 +27,23 @@ _OUTLIER = 2.0
 
 @dataclass(slots=True)
 class DrafterCost:
-    """What drafting costs: seconds a drafted token, and seconds a token to catch up with."""
+    """What drafting costs: seconds a drafted token, and seconds a token to catch up with.
+
+    Few tokens at once cost more each than many; ``few_s`` is what catching up with :data:`FEW` of them takes.
+    """
 
     token_s: float = 0.0
     caught_up_token_s: float = 0.0
+    few_s: float | None = None
+
+    def catch_up_s(self, n_tokens: int) -> float:
+        """Return the seconds of catching up with so many tokens."""
+        few_s = FEW * self.caught_up_token_s if self.few_s is None else self.few_s
+        if n_tokens <= FEW:
+            return n_tokens * few_s / FEW
+        if n_tokens >= MANY:
+            return n_tokens * self.caught_up_token_s
+        return few_s + (n_tokens - FEW) / (MANY - FEW) * (MANY * self.caught_up_token_s - few_s)
 
 
 @dataclass(slots=True)
@@ -69,14 +85,14 @@ class Costs:
         cost = self.drafters.get(drafter)
         if cost is None:
             return 0.0
-        return (cost.token_s * n_tokens + cost.caught_up_token_s * n_behind) * self.drift
+        return (cost.token_s * n_tokens + cost.catch_up_s(n_behind)) * self.drift
 
     def observe_draft(self, drafter: str, n_tokens: int, took_s: float, n_behind: int = 0) -> None:
         """Learn from a draft."""
         if not n_tokens:
             return
         cost = self.drafters.setdefault(drafter, DrafterCost())
-        token_s = max(0.0, took_s / self.drift - cost.caught_up_token_s * n_behind) / n_tokens
+        token_s = max(0.0, took_s / self.drift - cost.catch_up_s(n_behind)) / n_tokens
         if cost.token_s:
             token_s = min(_OUTLIER * cost.token_s, max(cost.token_s / _OUTLIER, token_s))
             cost.token_s += _STEP_WEIGHT * (token_s - cost.token_s)

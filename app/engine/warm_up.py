@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from app.engine.cancel import CancelFlag
-from app.engine.costs import DrafterCost, measure_rows
+from app.engine.costs import FEW, MANY, DrafterCost, measure_rows
 from app.engine.llama import Context, DecodeCancelledError
 from app.errors import LoadError
 from app.protocol import LoadProgress
@@ -30,18 +30,20 @@ def time_rows(context: Context) -> dict[int, float]:
 
 
 def time_drafting(context: Context) -> DrafterCost:
-    """Return what a drafted token and a caught-up token cost a draft model, each the lowest of three."""
+    """Return what a drafted token and caught-up tokens cost a draft model, each the lowest of three."""
 
     def run(n_tokens: int) -> float:
         started_s = time.perf_counter()
         context.decode([0] * n_tokens, 1)
         return time.perf_counter() - started_s
 
-    n_batch = 64
     one_s = min(run(1) for _ in range(3))
-    batch_s = min(run(n_batch) for _ in range(3)) if context.n_ctx > 4 * n_batch else n_batch * one_s
+    few_s, many_s = FEW * one_s, MANY * one_s
+    if context.n_ctx >= 4 * MANY:
+        few_s = max(0.0, min(run(FEW + 1) for _ in range(3)) - one_s)
+        many_s = min(run(MANY) for _ in range(3))
     context.rewind(0)
-    return DrafterCost(token_s=one_s, caught_up_token_s=batch_s / n_batch)
+    return DrafterCost(token_s=one_s, caught_up_token_s=many_s / MANY, few_s=few_s)
 
 
 def warm_up(

@@ -106,10 +106,14 @@ def tokens_per_step(agrees: Sequence[bool], length: int) -> float:
 
 
 def recorded_s(curve: Curve, steps: Sequence[Step]) -> float:
-    """Return the decode time of recorded steps on the curve; what a draft took to catch up, it took."""
-    total_s = 0.0
-    for step in steps[1:]:
-        usual_s = step.proposed * curve.token_s
-        verify_s = curve.rows_s.get(step.proposed + 1, step.verify_s)
-        total_s += verify_s + (step.draft_s if step.draft_s > 2 * usual_s + 0.02 else usual_s)
-    return total_s
+    """Return the decode time of recorded steps on the curve.
+
+    A draft may be longer than what was verified of it, so its length is told by its time. Catching up with a prompt
+    takes what it took.
+    """
+    return sum(curve.rows_s.get(step.proposed + 1, step.verify_s) + _drafted_s(curve, step) for step in steps[1:])
+
+
+def _drafted_s(curve: Curve, step: Step) -> float:
+    n_drafted = max(step.proposed, round(step.draft_s / curve.token_s)) if curve.token_s else 0
+    return n_drafted * curve.token_s if n_drafted <= max(step.limit, step.proposed) else step.draft_s

@@ -91,6 +91,12 @@ def run_set(session, prompts, sampling, kinds, n_tokens, n_turns) -> dict[str, l
     return timed
 
 
+def warm_up(session, sets, way, temperature, n_tokens) -> None:
+    """Answer the last prompt of up to three sets and drop it: a pair's first answers are not what its user gets."""
+    for name in sets[-3:]:
+        answer(session, load_prompts(name)[-1], Sampling(seed=3, temperature=temperature), way, n_tokens // 2)
+
+
 def figures(label: str, timed: dict[str, list[Timed]]) -> Iterator[Figure]:
     """Compare each way with plain decoding, by the clock."""
     plain = timed[PLAIN]
@@ -171,7 +177,9 @@ def main() -> None:
         pair = session._pair
         words = Words(pair, N_CTX) if pair.draft is not None else None
         for temperature in map(float, chosen.temperatures.split(",")):
-            for name in chosen.sets.split(","):
+            sets = chosen.sets.split(",")
+            warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
+            for name in sets:
                 prompts = load_prompts(name)[: chosen.prompts]
                 sampling = Sampling(seed=7, temperature=temperature)
                 timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)

@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 
 from app.engine.acceptance import Usual
-from app.engine.auto_length import AutoLength
+from app.engine.auto_length import NEW_ALLOWANCE, AutoLength
 from app.engine.calibration import Calibration
 from app.engine.costs import Costs, measure_rows
 from app.engine.draft_length import Ask, RollingLength
@@ -70,15 +70,19 @@ def test_auto_is_as_good_as_the_best_fixed_length_on_every_set(name):
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.6])
 @pytest.mark.parametrize("name", MACHINES)
-def test_a_first_answer_is_never_a_loss_whatever_its_text(name, alpha):
+def test_what_a_pair_may_cost_while_it_is_new_and_after(name, alpha):
     machine, rng = MACHINES[name], random.Random(5)
-    ratios = []
+    new, later = [], []
     for _ in range(12):
-        answer = invented(alpha, rng)
-        took_s = play(machine, answer, AutoLength(machine.evidence(), N_MAX, N_TOKENS), rng)
-        ratios.append((fixed_s(machine, answer, 0) + answer.prefill_s) / (took_s + answer.prefill_s))
-    assert statistics.mean(ratios) >= 0.98
-    assert min(ratios) >= 0.97  # the machine's noise is in it
+        known = machine.evidence()
+        for n in range(8):
+            answer = invented(alpha, rng)
+            (took_s,) = auto_s(machine, [answer], known, rng)
+            ratio = (fixed_s(machine, answer, 0) + answer.prefill_s) / (took_s + answer.prefill_s)
+            (new if n < 3 else later).append(ratio)
+    assert statistics.mean(new) >= 1 - 2 * NEW_ALLOWANCE
+    assert min(new) >= 0.95  # the machine's noise is in it
+    assert statistics.mean(later) >= 0.98
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -111,7 +115,7 @@ def test_a_long_prompt_is_not_caught_up_with_at_the_answer_s_expense():
     policy = AutoLength(evidence(MEMORY_BOUND), 8, 1024)
     ask = policy.ask("draft-simple", 4000)
     assert ask.limit > 0
-    assert ask.n_catch_up < 100
+    assert 32 <= ask.n_catch_up <= NEW_ALLOWANCE * 160 * MEMORY_BOUND[1] / 0.004
 
 
 def test_an_ngram_draft_is_cut_to_what_pays():
