@@ -46,7 +46,7 @@ class InferOptions:
     prompt: Prompt = None
     draft_model: options.DraftModel = None
     spec_type: options.SpecTypes = None
-    draft_tokens: options.DraftTokens = "4"
+    draft_tokens: options.DraftTokens = "auto"
     draft_min: options.DraftMin = 0
     draft_p_min: options.DraftPMin = 0.0
     temperature: options.Temperature = options.DEFAULTS.temperature

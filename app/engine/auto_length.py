@@ -154,7 +154,7 @@ class AutoLength:
         asked.shares.append(calibration.share(probability))
         n, costs = len(asked.shares), self.evidence.costs
         reach, usual = math.prod(asked.shares), self.evidence.of(asked.kind).alpha()
-        rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), self._known_s(n)
+        rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), costs.verify_s(n + 1) or 0.0
         gained = 0.0
         for more in range(1, asked.limit - n + 1):
             reach *= usual
@@ -165,11 +165,6 @@ class AutoLength:
             if gained > rate * (verify_s - now_s + costs.draft_s(asked.name, more)):
                 return True
         return False
-
-    def _known_s(self, n_draft: int) -> float:
-        """Return what verifying costs at the longest length up to ``n_draft`` that was measured."""
-        known = (self.evidence.costs.verify_s(n + 1) for n in range(n_draft, -1, -1))
-        return next((cost for cost in known if cost is not None), 0.0)
 
     def trim(self, name: str, kind: str, n_draft: int) -> int:
         """Return how many tokens of a draft to verify; 0 is not to use it."""
@@ -314,7 +309,10 @@ class AutoLength:
     def _probe(self, name: str, kind: str, n_catch_up: int) -> Ask:
         """Ask now and then, if the purse bears it."""
         pause = self._pauses.setdefault(name, _Pause())
-        self.reason = f"paused: expected {self._worth(name, kind).speedup():.2f}x of plain speed"
+        speedup = self._worth(name, kind).speedup()
+        self.reason = f"paused: expected {speedup:.2f}x of plain speed"
+        if speedup >= PAYS:
+            self.reason += ", but this answer can bear no more drafts in vain"
         costs = self.evidence.costs
         length = next((k for k in range(1, self.n_max + 1) if costs.verify_s(k + 1) is not None), 0)
         risk_s = costs.draft_s(name, length, n_catch_up) + (costs.verify_s(length + 1) or math.inf)

@@ -1,9 +1,9 @@
 """What a step costs on this machine: verifying n rows, drafting, catching up.
 
 Measured at load and kept up while running. Kernels change with the number of rows (on a small CPU four rows
-can cost three times one, and 16 less than 15), so a row count that was never measured has no cost here
-and is not chosen; nothing is interpolated. A drift that all costs share, such as a growing context or a
-busy machine, is followed by one factor.
+can cost three times one, and 16 less than 15), so nothing is interpolated: a row count that was never measured is
+taken to cost what the next larger measured one does, and its own cost is learned when it is used. A drift that all
+costs share, such as a growing context or a busy machine, is followed by one factor.
 """
 
 from __future__ import annotations
@@ -54,18 +54,26 @@ class Costs:
     drafters: dict[str, DrafterCost] = field(default_factory=dict)
     drift: float = 1.0
     fresh: set[int] = field(default_factory=set)
+    _larger: dict[int, int] = field(default_factory=dict)
+    _n_known: int = 0
 
     def verify_s(self, n_rows: int) -> float | None:
-        """Return the cost of a pass over so many rows; None if it was never measured."""
+        """Return the cost of a pass over so many rows; None if nothing is known that bounds it.
+
+        A count that was never measured is taken to cost what the next larger measured one does: it could be padded.
+        """
         base = self.base_s.get(n_rows)
+        if base is None:
+            base = self.base_s.get(self._next_larger(n_rows))
         return None if base is None else base * self.drift
 
-    def hoped_s(self, n_rows: int) -> float | None:
-        """Return the least that a pass could cost which was measured less than twice: as much as fewer rows do."""
-        if n_rows in self.base_s and n_rows not in self.fresh:
-            return None
-        fewer = [n for n in self.base_s if n < n_rows]
-        return self.base_s[max(fewer)] * self.drift if fewer else None
+    def _next_larger(self, n_rows: int) -> int:
+        """Return the next larger row count that was measured, 0 if there is none."""
+        if self._n_known != len(self.base_s):
+            self._n_known, self._larger = len(self.base_s), {}
+        if n_rows not in self._larger:
+            self._larger[n_rows] = min((n for n in self.base_s if n > n_rows), default=0)
+        return self._larger[n_rows]
 
     def observe_verify(self, n_rows: int, took_s: float) -> None:
         """Learn from a pass."""

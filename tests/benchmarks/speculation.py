@@ -116,6 +116,28 @@ def figures(label: str, timed: dict[str, list[Timed]]) -> Iterator[Figure]:
         yield Figure(f"{label} {name} tokens/step", (_per_step(answers),), "")
 
 
+def near_ties(label, session, timed) -> Iterator[Figure]:
+    """Where a text differs from plain: how far apart the two tokens' logits are there, in the plain answer's terms.
+
+    Kernels of float models may round by the number of rows, so a near tie can fall otherwise.
+    """
+    target, plain = session._pair.target, timed[PLAIN]
+    for name, answers in timed.items():
+        for one, other in zip(plain, answers, strict=True):
+            at = next((i for i, (a, b) in enumerate(zip(one.token_ids, other.token_ids, strict=False)) if a != b), None)
+            if at is None:
+                continue
+            text = [*one.prompt, *one.token_ids[:at]]
+            target.context.rewind(0)
+            target.held.tokens.clear()
+            for start in range(0, len(text), 64):
+                target.context.decode(text[start : start + 64], 1)
+            row = target.context.row(0)
+            margin = float(row[one.token_ids[at]] - row[other.token_ids[at]])
+            yield Figure(f"{label} {name} differs at {at}: margin of logits", (margin,), "")
+            target.context.rewind(0)
+
+
 def replayed(label, session, words, timed, sampling) -> Iterator[Figure]:
     """Compare auto with every fixed length on the cost curve, and the shared noise with the most likely word."""
     plain, pair = timed[PLAIN], session._pair
@@ -184,7 +206,7 @@ def main() -> None:
                 sampling = Sampling(seed=7, temperature=temperature)
                 timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
                 label = f"{name} T={temperature:g}"
-                new = list(figures(label, timed))
+                new = [*figures(label, timed), *near_ties(label, session, timed)]
                 if words is not None:
                     new += replayed(label, session, words, timed, sampling)
                 found += new

@@ -69,11 +69,13 @@ def test_starter_answers_in_text_and_says_what_it_cost():
         "tokens",
         "decode speed",
         "speculation",
+        "not engaged",
         "draft accept",
         "tokens per step",
         "stop reason",
         "seed",
     ]
+    assert "no drafter had anything to propose" in figures["not engaged"]
     assert int(figures["prompt tokens"]) > 20
     assert done.stderr == ""
 

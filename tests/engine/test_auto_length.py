@@ -104,11 +104,20 @@ def test_what_could_not_pay_even_at_its_best_is_never_asked():
     assert "could not pay" in policy.reason
 
 
-def test_an_unknown_row_count_is_never_chosen():
+def test_a_row_count_beyond_all_measured_ones_is_never_chosen():
     policy = AutoLength(evidence({1: 0.1, 4: 0.11}), 8, 1024)
     for _ in range(20):
-        policy.evidence.of("draft-simple").observe(4, 4)
+        policy._worth("draft-simple", "draft-simple").observe(4, 2)
     assert policy.ask("draft-simple", 0).limit == 3
+
+
+def test_an_unmeasured_row_count_costs_what_the_next_larger_does_until_it_is_used():
+    costs = Costs({1: 0.1, 4: 0.2, 8: 0.3})
+    assert costs.verify_s(6) == 0.3
+    assert costs.verify_s(9) is None
+    costs.observe_verify(6, 0.25)
+    assert costs.verify_s(6) == pytest.approx(0.25)
+    assert costs.verify_s(5) == pytest.approx(0.25)
 
 
 def test_a_long_prompt_is_not_caught_up_with_at_the_answer_s_expense():
@@ -147,7 +156,7 @@ def test_costs_follow_a_drift_and_shrug_off_an_outlier():
         costs.observe_verify(1, 0.15)
     assert costs.verify_s(1) == pytest.approx(0.15, rel=0.05)
     assert costs.verify_s(4) > 1.2 * MEMORY_BOUND[4]  # a busier machine is busier for all row counts
-    assert costs.verify_s(11) is None
+    assert costs.verify_s(17) is None
 
 
 def test_rows_are_measured_within_the_budget_and_the_bounds():

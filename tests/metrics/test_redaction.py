@@ -40,10 +40,10 @@ def log(tmp_path):
         log.add(run_of(plain_steps(40, 50.0 + i), label=name))
         log.add(run_of(plain_steps(40, 80.0 + i), speculation=NGRAM, label=name))
     (log.baseline,) = record(
-        (run for run in log.runs if run.spec_type == "none"), prompt_set="divorce", name="Ada's evening"
+        (run for run in log.runs if run.spec_type == "none"), prompt_set="divorce", name="Lovelace's evening"
     )
-    recorder = RunRecorder(label="", speculation=OFF, sampling=GREEDY, question="how do I leave Ada")
-    log.add(recorder.finish(EngineDiedError("The engine died loading /home/ada/m.gguf")))
+    recorder = RunRecorder(label="", speculation=OFF, sampling=GREEDY, question="how do I leave Lovelace")
+    log.add(recorder.finish(EngineDiedError("The engine died loading /home/lovelace/m.gguf")))
     return log
 
 
@@ -51,7 +51,7 @@ def test_nothing_of_ones_own_is_left_and_everything_recomputes(log, tmp_path):
     metrics = prepared(log.to_metrics(with_paths=True))
     text = b"".join(metrics_json(metrics)).decode()
 
-    for private in ("divorce", "Ada", "ada", str(tmp_path)):
+    for private in ("divorce", "Lovelace", "lovelace", str(tmp_path)):
         assert private not in text
     document = json.loads(text)
     check_recomputes(document)
@@ -82,5 +82,5 @@ def test_with_everything_by_choice(log, tmp_path):
     metrics = prepared(log.to_metrics(with_paths=True), redact=False)
 
     assert metrics.target.path == str(tmp_path / "target.gguf")
-    assert metrics.runs[-1].question == "how do I leave Ada"
+    assert metrics.runs[-1].question == "how do I leave Lovelace"
     assert metrics.session.redacted is False
