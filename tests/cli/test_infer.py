@@ -142,7 +142,7 @@ def test_what_of_a_chain_cannot_draft_is_said(tiny_pair):
     done = run("infer", tiny_pair.target, "-p", "abc", "--max-tokens", 30, "--spec-type", "ngram,draft-mtp")
     assert done.returncode == 0, done.stderr
     figures = lines_of(done.stdout)
-    assert figures["speculation"] == "ngram,draft-mtp, up to 4 tokens"
+    assert figures["speculation"] == "ngram,draft-mtp, length auto"
     assert figures["not engaged"].startswith("draft-mtp: The target has no MTP heads")
 
 
