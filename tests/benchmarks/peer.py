@@ -2,8 +2,9 @@
 
 Both answer the same prompt text greedily, with the same files, threads, context and draft length, by turns in one run.
 Neither loading nor prefill counts: ours is what the engine's own clock says after the first token, the binary's what
-it prints ("decoded N tokens in S seconds"). Answers whose texts differ cannot be compared, so they are left out and
-counted; the share of equal texts stands with the figures. Our engine process is new in every turn, as the binary is.
+it prints ("decoded N tokens in S seconds"). Answers whose texts differ (llama.cpp rounds by the number of rows, and
+a near tie falls otherwise) cannot be compared by their speed, so there they are left out and counted; their steps can,
+since all are of one draft length. Our engine process is new in every turn, as the binary is.
 
 The second half is our time between llama.cpp's functions, in one process with them: whatever a step takes that is not
 inside one of them (drawing tokens, text, writing the event). The bar is a share of the 40 ms that a step of one token
@@ -46,7 +47,7 @@ from app.engine.threads import default_threads
 from app.metrics.prompts import Prompt, load_prompts
 from app.metrics.stats import decode_tps
 from app.models.library import Library
-from app.protocol import Chunk, Generate, Load, Loaded, Render, Rendered, Sampling, Speculation, encode
+from app.protocol import Chunk, Generate, Load, Loaded, MemoryTypes, Render, Rendered, Sampling, Speculation, encode
 from tests.benchmarks.figures import Figure, arguments, report
 
 N_CTX = 2048
@@ -68,8 +69,17 @@ class Case:
     n_tokens: int
 
     def load(self, command_id: int = 0) -> Load:
-        """Return the command that loads the pair."""
-        return Load(command_id, str(self.target), draft=str(self.draft), n_ctx=N_CTX, n_threads=self.n_threads)
+        """Return the command that loads the pair, with the element types that the binary gives its memories."""
+        types = MemoryTypes(type_k="f16", type_v="f16")
+        return Load(
+            command_id,
+            str(self.target),
+            draft=str(self.draft),
+            n_ctx=N_CTX,
+            n_threads=self.n_threads,
+            memory=types,
+            draft_memory=types,
+        )
 
     def generate(self, command_id: int, prompt: str, length: int) -> Generate:
         """Return the command that answers; length 0 is plain decoding."""
@@ -81,12 +91,17 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One answer: its text, its decode speed, and how many draft tokens were kept and made."""
+    """One answer: its text, its decode speed and time, and how many draft tokens were kept and made."""
 
     text: str
     tps: float
     n_kept: int
     n_drafted: int
+    decode_s: float
+
+    def drafted_token_s(self) -> float:
+        """Return the decode time for each drafted token: at one draft length that of a step, whatever the text."""
+        return self.decode_s / max(1, self.n_drafted)
 
 
 async def ours(client: EngineClient, case: Case, prompt: str, length: int) -> Timed:
@@ -95,7 +110,7 @@ async def ours(client: EngineClient, case: Case, prompt: str, length: int) -> Ti
     steps = [event.step for event in events if isinstance(event, Chunk)]
     text = "".join(getattr(event, "text", "") for event in events)
     kept, drafted = sum(step.accepted for step in steps), sum(step.proposed for step in steps)
-    return Timed(text, decode_tps(steps) or 0.0, kept, drafted)
+    return Timed(text, decode_tps(steps) or 0.0, kept, drafted, steps[-1].t_s - steps[0].t_s)
 
 
 def theirs(case: Case, prompt: str, length: int) -> Timed:
@@ -116,7 +131,8 @@ def theirs(case: Case, prompt: str, length: int) -> Timed:
     _echo, found, answer = text.partition(prompt)
     if not found:
         raise SystemExit("the binary wrote the prompt differently, so its answer cannot be told from it")
-    return Timed(answer, int(decoded[1]) / float(decoded[2]), int(kept[2]), int(kept[1]))
+    decode_s = float(decoded[2])
+    return Timed(answer, int(decoded[1]) / decode_s, int(kept[2]), int(kept[1]), decode_s)
 
 
 def command(case: Case, prompt: Path, length: int) -> list[str]:
@@ -152,6 +168,8 @@ class Pairs:
         pairs = list(zip(self.ours, self.theirs, strict=True))
         equal = [(a, b) for a, b in pairs if same(a.text, b.text)]
         yield Figure(f"length {length} same text", (len(equal) / len(pairs),), "share", "1")
+        ratios = tuple(b.drafted_token_s() / a.drafted_token_s() for a, b in pairs)
+        yield Figure(f"length {length} steps a second, ours to theirs", ratios, "ratio", ">= 0.97")
         if not equal:
             return
         yield Figure(f"length {length} ours to theirs", tuple(a.tps / b.tps for a, b in equal), "ratio", ">= 0.97")
