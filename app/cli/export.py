@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.errors import SlipstreamError
-from app.metrics.export import Metrics
+from app.cli.pictures import renderer
 from app.metrics.session_export import export_session, open_session
 
 Session = Annotated[Path, typer.Argument(metavar="SESSION", help="Folder of an exported session, or its metrics.json.")]
@@ -37,7 +35,7 @@ def export(chosen: ExportOptions) -> None:
     metrics = open_session(chosen.session)
     paths = export_session(metrics, chosen.out, redact=not chosen.with_prompts, on_progress=_progress)
     if chosen.png:
-        _draw(metrics, chosen.out / "chart.png")
+        renderer().render_chart(metrics, chosen.out / "chart.png")
         paths = (*paths, chosen.out / "chart.png")
     for path in paths:
         typer.echo(str(path))
@@ -48,20 +46,3 @@ def _progress(share: float) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\rexporting: {share:.0%}" + ("\n" if share == 1.0 else ""))
         sys.stderr.flush()
-
-
-def _draw(metrics: Metrics, path: Path) -> None:
-    """Draw the charts; without a screen Qt draws into memory.
-
-    Raises:
-        SlipstreamError: Qt cannot start here.
-    """
-    if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    try:
-        from app.ui.render import render_chart
-    except ImportError as fault:
-        raise SlipstreamError(
-            f"The picture cannot be drawn: {fault}.", "Qt's system libraries are missing; the README lists them."
-        ) from fault
-    render_chart(metrics, path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -20,6 +19,7 @@ from app.chat.conversation import Conversation, Message, title_from
 from app.cli.answer_lines import accept_text
 from app.cli.hosting import host, load
 from app.cli.measure import WARM_UP, Measured, Trial, identical_to_plain, interleave, is_off, measure, warm_up
+from app.cli.pictures import renderer
 from app.engine.client import UNWATCHED_S
 from app.errors import SlipstreamError
 from app.host import Host, PairChoice
@@ -145,21 +145,14 @@ def _check_answers(metrics: Metrics, measured: Sequence[Measured]) -> None:
 
 
 def _draw(session: SessionLog, metrics: Metrics, measured: Sequence[Measured], out: Path) -> None:
-    """Draw the charts and the window; without a screen Qt draws into memory.
+    """Draw the charts and the window.
 
     Raises:
         SlipstreamError: Qt cannot start here.
     """
-    if sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    try:
-        from app.ui.render import render_chart, render_window
-    except ImportError as fault:
-        raise SlipstreamError(
-            f"The pictures cannot be drawn: {fault}.", "Qt's system libraries are missing; the README lists them."
-        ) from fault
-    render_chart(metrics, out / PICTURES[0])
-    render_window(session, _conversation(measured), out / PICTURES[1])
+    render = renderer()
+    render.render_chart(metrics, out / PICTURES[0])
+    render.render_window(session, _conversation(measured), out / PICTURES[1])
 
 
 def _conversation(measured: Sequence[Measured]) -> Conversation:
