@@ -1,0 +1,159 @@
+"""Speculation never changes the text, on a real pair: drafters x lengths x samplings x prompts, token for token.
+
+    python -m tests.benchmarks.lossless TARGET --draft DRAFT [--prompts 8] [--tokens 256] [--record FILE] [--json]
+
+A whole matrix takes hours; with ``--record`` each answer is written down as it ends, and the same command goes on where
+it was broken off. Where a text differs from plain decoding, the margin of the two tokens' logits tells whether a near
+tie fell otherwise; one that is no near tie (:data:`NEAR`) makes the command fail.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
+from app.engine.cancel import CancelFlag
+from app.engine.noise import gumbel
+from app.engine.session import Session
+from app.engine.template import Renderer
+from app.protocol import ChatMessage, Chunk, Generate, Load, Sampling, Speculation
+from tests.benchmarks.figures import Figure, arguments, report
+from tests.engine.test_lossless import PROMPTS, SAMPLINGS
+
+N_CTX = 2048
+LENGTHS = (0, 1, 2, 3, 4, 5, 6, 7, 8, "auto")
+NEAR = 0.05
+"""Logits that lie closer than this are a near tie."""
+
+Key = tuple[int, int, str, str]
+
+
+class Record:
+    """The answers so far, in memory and in a file that is only ever added to."""
+
+    def __init__(self, path: Path | None, about: str) -> None:
+        self._path, self._about = path, about
+        self.ids: dict[Key, list[int]] = {}
+        self.n_kept: Counter[str] = Counter()
+        if path is not None and path.exists():
+            for line in path.read_text().splitlines():
+                known = json.loads(line)
+                if known["about"] == about:
+                    self._take(tuple(known["key"]), known["ids"], known["kept"])
+
+    def _take(self, key: Key, ids: list[int], n_kept: int) -> None:
+        self.ids[key] = ids
+        self.n_kept[key[2]] += n_kept
+
+    def add(self, key: Key, ids: list[int], n_kept: int) -> None:
+        """Take in an answer."""
+        self._take(key, ids, n_kept)
+        if self._path is not None:
+            with self._path.open("a") as file:
+                file.write(json.dumps({"about": self._about, "key": key, "ids": ids, "kept": n_kept}) + "\n")
+
+
+def answer(session: Session, prompt: str, sampling: Sampling, way: Speculation, n_tokens: int) -> tuple[list[int], int]:
+    """Return the tokens of an answer, and how many drafted ones were kept."""
+    command = Generate(
+        id=1, sampling=sampling, messages=(ChatMessage("user", prompt),), speculation=way, max_tokens=n_tokens
+    )
+    events = session.generate(command, received_s=0.0, cancel=CancelFlag())
+    chunks = [event for event in events if isinstance(event, Chunk)]
+    return [t for chunk in chunks for t in chunk.token_ids], sum(chunk.step.accepted for chunk in chunks)
+
+
+def ways(drafters: Sequence[str]) -> Iterator[tuple[str, str, Speculation]]:
+    """Plain, then every drafter with every length."""
+    yield "plain", "0", Speculation()
+    for drafter, length in itertools.product(drafters, LENGTHS):
+        yield drafter, str(length), Speculation(types=tuple(drafter.split(",")), draft_tokens=length)
+
+
+def fill(session: Session, record: Record, drafters: Sequence[str], n_prompts: int, n_tokens: int) -> None:
+    """Answer whatever the record lacks."""
+    cells = itertools.product(range(n_prompts), range(len(SAMPLINGS)), ways(drafters))
+    for p, s, (drafter, length, way) in cells:
+        key = (p, s, drafter, length)
+        if key not in record.ids:
+            record.add(key, *answer(session, PROMPTS[p], SAMPLINGS[s], way, n_tokens))
+            sys.stderr.write(f"{len(record.ids)} answers\r")
+
+
+def margin(session: Session, prompt: str, sampling: Sampling, plain: list[int], other: list[int]) -> tuple[int, float]:
+    """Return where two texts part, and how far apart the two tokens are there: logits, with their noise."""
+    at = next((i for i, (a, b) in enumerate(zip(plain, other, strict=False)) if a != b), None)
+    if at is None:
+        return min(len(plain), len(other)), float("inf")
+    target = session._pair.target
+    text, _notices = session.render((ChatMessage("user", prompt),))
+    bos = target.model.text_of(target.model.bos)
+    ids = [*target.model.tokenise(text, add_special=not (bos and text.startswith(bos))), *plain[:at]]
+    target.context.rewind(0)
+    target.held.tokens.clear()
+    for start in range(0, len(ids), 64):
+        target.context.decode(ids[start : start + 64], 1)
+    row = target.context.row(0)[[plain[at], other[at]]].astype(np.float64)
+    target.context.rewind(0)
+    if sampling.temperature > 0:
+        row += sampling.temperature * gumbel(sampling.seed, len(ids), np.array([plain[at], other[at]], dtype=np.int32))
+    return at, abs(float(row[0] - row[1]))
+
+
+def compared(session: Session, record: Record) -> Iterator[Figure]:
+    """Hold every answer against plain decoding of the same prompt and sampling."""
+    n_runs: Counter[str] = Counter()
+    n_equal: Counter[str] = Counter()
+    n_far = 0
+    for (p, s, drafter, length), ids in record.ids.items():
+        if drafter == "plain":
+            continue
+        plain = record.ids[(p, s, "plain", "0")]
+        n_runs[drafter] += 1
+        n_equal[drafter] += ids == plain
+        if ids != plain:
+            at, apart = margin(session, PROMPTS[p], SAMPLINGS[s], plain, ids)
+            n_far += apart > NEAR
+            name = f"prompt {p}, T={SAMPLINGS[s].temperature:g}, {drafter}, length {length}"
+            yield Figure(f"{name}: differs at {at}, margin of logits", (apart,), "")
+    for drafter, n in n_runs.items():
+        yield Figure(f"{drafter}: answers", (n,), "")
+        yield Figure(f"{drafter}: equal to plain", (n_equal[drafter] / n,), "share")
+        yield Figure(f"{drafter}: drafted tokens kept", (record.n_kept[drafter],), "")
+    yield Figure("texts that differ where no near tie is", (n_far,), "", "<= 0")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = arguments("Speculation never changes the text, on a real pair.", n_turns=1)
+    parser.add_argument("target")
+    parser.add_argument("--draft", required=True)
+    parser.add_argument("--drafters", nargs="+", default=["draft-simple", "ngram"])
+    parser.add_argument("--prompts", type=int, default=8)
+    parser.add_argument("--tokens", type=int, default=256)
+    parser.add_argument("--record", type=Path)
+    chosen = parser.parse_args()
+    about = f"{Path(chosen.target).name} {Path(chosen.draft).name} {chosen.tokens}"
+    record = Record(chosen.record, about)
+    session = Session(Renderer())
+    try:
+        for _event in session.load(Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX), CancelFlag()):
+            pass
+        fill(session, record, chosen.drafters, chosen.prompts, chosen.tokens)
+        found = list(compared(session, record))
+    finally:
+        session.close()
+    report(found, as_json=chosen.json)
+    if found[-1].values[0]:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
