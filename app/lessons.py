@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterable
+
 import msgspec
+
+MOST_ANSWERS = 64
+"""More answers, or classes of probability, than any version remembers of a kind of draft."""
+
+_MOST = 1e9
+"""No count, no speed-up and no saving of seconds is as large."""
+
+_KIND = re.compile(r"[a-z][a-z-]{0,30}~?(:[1-9][0-9]{0,3})?", re.ASCII)
+_WORDS_OF = re.compile(_KIND.pattern + "@(greedy|sampled)", re.ASCII)
 
 
 class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,3 +40,30 @@ class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers: dict[str, Counts] = {}
     words: dict[str, Counts] = {}
     saved_s: float = 0.0
+
+
+def sound(lessons: Lessons) -> Lessons:
+    """Return what of lessons from a file can be so: a file is whatever somebody, or another version, left there."""
+    return Lessons(
+        speedups={
+            kind: speedups
+            for kind, speedups in lessons.speedups.items()
+            if _KIND.fullmatch(kind) and _are_few_numbers(speedups)
+        },
+        answers={kind: counts for kind, counts in lessons.answers.items() if _KIND.fullmatch(kind) and _can_be(counts)},
+        words={key: counts for key, counts in lessons.words.items() if _WORDS_OF.fullmatch(key) and _can_be(counts)},
+        saved_s=lessons.saved_s if _are_few_numbers((lessons.saved_s,)) else 0.0,
+    )
+
+
+def _can_be(counts: Counts) -> bool:
+    return (
+        len(counts.judged) == len(counts.kept)
+        and _are_few_numbers(counts.judged + counts.kept)
+        and all(kept <= judged for judged, kept in zip(counts.judged, counts.kept, strict=True))
+    )
+
+
+def _are_few_numbers(values: Iterable[float]) -> bool:
+    told = tuple(values)
+    return len(told) <= 2 * MOST_ANSWERS and all(math.isfinite(value) and 0 <= value <= _MOST for value in told)

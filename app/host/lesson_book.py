@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
+import stat
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from app.lessons import Lessons
+from app.lessons import Lessons, sound
 from app.paths import cache_dir
 from app.protocol import Load
+
+MOST_BYTES = 256 * 1024
+"""A larger file is not one of ours: what a pair teaches takes some kilobytes."""
 
 logger = logging.getLogger(__name__)
 
@@ -29,29 +36,60 @@ class LessonBook:
 
     def with_lessons(self, command: Load) -> Load:
         """Return the command with what is known of its pair; from now on :meth:`keep` is about this pair."""
+        self._path = self._kept = None  # whatever becomes of this, what follows is not about the pair before
         try:
             self._path = (self._folder or cache_dir() / "lessons") / f"{_key(command)}.json"
-            self._kept = msgspec.json.decode(self._path.read_bytes(), type=Lessons)
+            self._kept = sound(msgspec.json.decode(_read(self._path), type=Lessons))
         except FileNotFoundError:
-            self._kept = None
-        except (OSError, msgspec.MsgspecError) as fault:
+            pass
+        except (OSError, msgspec.MsgspecError, RecursionError, ValueError) as fault:
             logger.info("what this pair has taught cannot be read: %s", fault)
-            self._kept = None
         return msgspec.structs.replace(command, lessons=self._kept)
 
     def keep(self, lessons: Lessons) -> None:
         """Write down what the pair has taught so far."""
         if self._path is None or lessons in (self._kept, Lessons()):
             return
-        part = self._path.with_suffix(".part")
         try:
-            part.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(msgspec.json.encode(lessons))
-            part.replace(self._path)
+            _write(self._path, msgspec.json.encode(lessons))
         except OSError as fault:
             logger.info("what this pair has taught cannot be kept: %s", fault)
         else:
             self._kept = lessons
+
+
+def _read(path: Path) -> bytes:
+    """Return a small regular file; nothing that lies there in its place can make this wait or fill the memory.
+
+    Raises:
+        OSError: it is not there, cannot be read, or is something else.
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path} is not a file")
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise OSError(f"{path} is larger than {MOST_BYTES} bytes")
+    return content
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Put a file in its place, whole, whoever else does so at the same time.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.", suffix=".part")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
 
 
 def _key(command: Load) -> str:
