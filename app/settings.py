@@ -28,7 +28,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     ``type_k``, ``type_v`` and ``flash_attention`` hold for both models of a pair. With ``slide`` a conversation that is
     longer than the context goes on without its oldest turns. The ranges are the engine's: a file with a number outside
-    of them would fail every load or every answer.
+    of them would fail every load or every answer. ``models_folder``: where models are kept, "" for the data folder;
+    ``recommend``: suggest a pair for this machine as long as only the starter is here.
     """
 
     target: str = "starter"
@@ -51,6 +52,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     system_prompt: str = ""
     theme: Theme = "system"
     token_colours: bool = False
+    models_folder: str = ""
+    recommend: bool = True
 
 
 def settings_path() -> Path:

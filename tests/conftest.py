@@ -19,6 +19,7 @@ from tests.fixtures import tiny
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything makes a QApplication
 os.environ.setdefault("GOMP_SPINCOUNT", "2000")  # see fixtures/bare.py; before anything loads llama.cpp
+os.environ["SLIPSTREAM_ONLY_OWN"] = "1"  # what other programs have on this machine is no business of the tests
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 

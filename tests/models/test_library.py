@@ -249,10 +249,12 @@ def test_an_unknown_architecture_is_named_and_left_to_llama_cpp(tmp_path):
 
 
 def test_a_missing_starter_says_how_to_install_it(tmp_path):
-    # GIVEN an interpreter that sees our source and not the installed packages, but for the one that paths.py needs
+    # GIVEN an interpreter that sees our source and not the installed packages, but for the two that are needed
+    import msgspec
     import platformdirs
 
-    (tmp_path / "platformdirs").symlink_to(Path(platformdirs.__file__).parent)
+    for package in (msgspec, platformdirs):
+        (tmp_path / package.__name__).symlink_to(Path(package.__file__).parent)
     root = Path(__file__).resolve().parents[2]
     code = (
         f"import sys; sys.path[:0] = [{str(root)!r}, {str(tmp_path)!r}]\n"
