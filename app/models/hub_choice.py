@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -99,6 +100,16 @@ def sidecar(files: Iterable[RemoteFile], model: RemoteFile, keyword: Sidecar, ta
     above = [file for file in found if _is_above(file.path.split("/")[:-1], folders)]
     beside = [file for file in found if "/" in file.path and _is_above(file.path.split("/")[:-2], folders)]
     return min(above or beside, key=rank, default=None)  # the first of equals, as llama.cpp takes it
+
+
+def models_of(files: Sequence[RemoteFile]) -> list[tuple[RemoteFile, ...]]:
+    """Return every model of a repository, the parts of a split one together; what lacks a part is left out."""
+    found = []
+    for file in files:
+        if _is_model(file.path) and _part(file.path)[0] == 1:
+            with suppress(HubNotFoundError):
+                found.append(_all_parts(files, file))
+    return found
 
 
 def tags_of(files: Iterable[RemoteFile]) -> list[str]:

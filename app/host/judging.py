@@ -1,0 +1,192 @@
+"""What the window asks before anything is loaded or pulled: what is there, what fits what, and what it takes.
+
+Headers, vocabularies, dry loads and the hub are read on threads (:func:`app.host.background.beside`), and what was
+read of a file is kept, so that looking at the same model again costs nothing. For one event loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.host import ways
+from app.host.background import beside
+from app.host.candidates import Candidates
+from app.host.hub_door import HubDoor
+from app.host.offers import Listing, Model, Offer, Offers
+from app.host.values import PairChoice
+from app.models.catalog import Catalog, CatalogPair
+from app.models.library import BrokenFile, Library, LibraryEntry
+from app.models.memory import Room, room_now
+from app.models.recommendation import Ranked, rank
+
+if TYPE_CHECKING:
+    from app.models.hub import Hub
+    from app.models.remote import FoundModel
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A curated pair on this machine; ``is_here``: all its files are."""
+
+    ranked: Ranked
+    is_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is on this computer: models to chat with, what only drafts, and what cannot be loaded."""
+
+    models: tuple[LibraryEntry, ...]
+    drafters: tuple[LibraryEntry, ...]
+    broken: tuple[BrokenFile, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        """What they take on the disks, without the starter, which comes with the program."""
+        sound = sum(entry.n_bytes for entry in (*self.models, *self.drafters) if entry.source != "starter")
+        return sound + sum(_size(file) for file in self.broken)
+
+
+class Judging:
+    """Answers the window's questions about models."""
+
+    def __init__(self, door: HubDoor, library: Library) -> None:
+        self._door = door
+        self._library = library
+        self._candidates = Candidates()
+
+    # --- what is there --------------------------------------------------------------------------------
+
+    async def catalog(self) -> tuple[list[Card], Room]:
+        """Return the curated pairs, the one to begin with first, and the memory of this machine.
+
+        Raises:
+            ModelFileError: the catalog is damaged.
+        """
+        return await beside(self._catalog, "catalog")
+
+    def _catalog(self) -> tuple[list[Card], Room]:
+        room, entries = room_now(), ways.all_of(self._library)
+        return [Card(one, _is_here(one.pair, entries)) for one in rank(Catalog.load().pairs, room)], room
+
+    async def library(self) -> Shown:
+        """Return what is on this computer."""
+        return await beside(self._shown, "library")
+
+    def _shown(self) -> Shown:
+        library = self._library
+        return Shown(tuple(library.entries()), tuple(library.drafters()), tuple(library.broken()))
+
+    async def search(self, words: str) -> list[FoundModel]:
+        """Find repositories on the hub.
+
+        Raises:
+            SlipstreamError: the hub gave no list.
+        """
+        return await self._door.ask(lambda hub: hub.search(words))
+
+    async def listing(self, name: str) -> Listing:
+        """Return the models of a repository, by its name or its address.
+
+        Raises:
+            SlipstreamError: there is none, or this person may not see it.
+        """
+        return await self._door.ask(lambda hub: _listing(hub, name))
+
+    # --- what fits ------------------------------------------------------------------------------------
+
+    async def curated(self, pair: CatalogPair, how: PairChoice) -> Offers:
+        """Judge a curated pair by its files on this computer, or by their headers on the hub.
+
+        Raises:
+            SlipstreamError: the hub does not give them.
+        """
+        found = await beside(lambda: ways.curated_here(pair, self._library, self._candidates, how), "judging")
+        if found is not None:
+            return found
+        return await self._door.ask(lambda hub: ways.curated_at(hub, pair, self._library, self._candidates, how))
+
+    async def remote(self, model: Model, listing: Listing, how: PairChoice) -> Offers:
+        """Judge a model of the hub with everything that might draft for it.
+
+        Raises:
+            SlipstreamError: the hub does not give its header.
+        """
+
+        def judge(hub: Hub) -> Offers:
+            target = self._candidates.of_item(hub, model.item)
+            drafters = [*ways.beside(hub, self._candidates, model.item), *ways.here(self._library, self._candidates)]
+            offers = ways.offers_for(target, drafters, how)
+            gated = (listing.repo,) if listing.is_gated else ()
+            licence = listing.licence or target.header.licence
+            return Offers(model.item.title, (model.tag,), licence, offers, item=model.item, gated=gated)
+
+        return await self._door.ask(judge)
+
+    async def local(self, name: str, how: PairChoice) -> Offers:
+        """Judge a model of the library with everything on this computer that might draft for it.
+
+        Raises:
+            ModelError: it is not there, or cannot be loaded.
+        """
+
+        def judge() -> Offers:
+            entry = self._library.resolve(name)
+            target = self._candidates.of_entry(entry)
+            offers = ways.offers_for(target, ways.here(self._library, self._candidates, name), how)
+            facts = (entry.quantisation, entry.architecture)
+            return Offers(entry.name, facts, target.header.licence, offers, target=entry.name)
+
+        return await beside(judge, "judging")
+
+    async def elsewhere(self, name: str, how: PairChoice) -> tuple[Offer, ...]:
+        """Return what could be pulled to draft for a model of the library: from the catalog, and from the hub.
+
+        Raises:
+            SlipstreamError: the model is not there, or the hub does not answer.
+        """
+
+        def look(hub: Hub) -> tuple[Offer, ...]:
+            entry = self._library.resolve(name)
+            return ways.from_elsewhere(hub, self._candidates, entry, self._library, how)
+
+        return await self._door.ask(look)
+
+    async def weigh(self, offers: Offers, offer: Offer, how: PairChoice) -> Offer:
+        """Return an offer whose files are all here with what it takes exactly, by a dry load; others as they are.
+
+        Raises:
+            SlipstreamError: llama.cpp cannot lay the target out.
+        """
+        target = offers.target
+        if target is None or offer.item is not None or not offer.judgement.fits:
+            return offer
+        return await beside(lambda: ways.weighed(self._library, self._candidates, target, offer, how), "weighing")
+
+
+def _listing(hub: Hub, name: str) -> Listing:
+    from app.models.hub_choice import choose, models_of, read_name, tags_of
+    from app.models.remote import Item
+
+    wanted = read_name(name, hub.endpoint)
+    found = hub.repository(wanted.repo, wanted.revision)
+    preferred = choose(found.files, wanted)
+    models = []
+    for files in models_of(found.files):
+        tag = next(iter(tags_of(files)), files[0].name.removesuffix(".gguf"))
+        models.append(Model(tag, Item(f"{found.repo}:{files[0].path}", files)))
+    at = next((index for index, model in enumerate(models) if model.item.files == preferred), 0)
+    return Listing(found.repo, found.licence, found.is_gated, tuple(models), at)
+
+
+def _is_here(pair: CatalogPair, entries: list[LibraryEntry]) -> bool:
+    models = (pair.target, pair.draft)
+    return all(ways.entry_of(model, entries) is not None for model in models if model is not None)
+
+
+def _size(file: BrokenFile) -> int:
+    try:
+        return file.path.stat().st_size
+    except OSError:
+        return 0

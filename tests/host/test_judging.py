@@ -1,0 +1,197 @@
+"""What is said of models before anything is loaded or pulled: from the catalog, this computer and the hub."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+
+import pytest
+
+from app.errors import HubAccessError, NetworkError
+from app.host import PairChoice
+from app.host.hub_door import HubDoor
+from app.host.judging import Judging
+from app.host.ways import size_in_name
+from app.models.catalog import CatalogFile, CatalogModel, CatalogPair
+from app.models.hub import Hub
+from app.models.library import Library
+from app.paths import models_dir
+from tests.fixtures import tiny, tiny_mtp
+from tests.host.test_pulling import SOON, hub, server, tokens  # noqa: F401 - fixtures
+
+REPO = "org/tiny-GGUF"
+HOW = PairChoice("", n_ctx=512)
+
+
+@pytest.fixture
+def judging(hub):  # noqa: F811
+    return Judging(HubDoor(hub), Library())
+
+
+def put(source, name):
+    place = models_dir() / "org" / "tiny" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, place)
+    return place
+
+
+def curated(target, draft) -> CatalogPair:
+    def model(path):
+        return CatalogModel(REPO, "Q8_0", "mit", (CatalogFile(path.name, path.stat().st_size, None),))
+
+    return CatalogPair(
+        id="tiny",
+        title="Tiny pair",
+        kind="draft model",
+        architecture="llama",
+        target=model(target),
+        draft=model(draft),
+        spec_type="draft-simple",
+        draft_tokens=4,
+        memory_bytes=1 << 20,
+        laptops_gb=(16,),
+        note="",
+        sources=(),
+    )
+
+
+def test_the_catalog_is_there_without_a_hub():
+    judging = Judging(HubDoor(), Library())
+    cards, room = asyncio.run(judging.catalog())
+    assert len(cards) > 10
+    assert room.total_bytes > room.free_bytes > 0
+    assert not any(card.is_here for card in cards)
+
+
+def test_a_curated_pair_is_judged_by_its_headers_on_the_hub(server, judging, tiny_pair):  # noqa: F811
+    for path in (tiny_pair.target, tiny_pair.draft):
+        server.add(REPO, path.name, path)
+    offers = asyncio.run(judging.curated(curated(tiny_pair.target, tiny_pair.draft), HOW))
+    (offer,) = offers.offers
+    assert offer.judgement.fits
+    assert offer.judgement.memory.draft.weights_bytes > 0
+    assert not offer.judgement.memory.is_exact
+    assert [file.path for file in offers.files_to_pull(offer)] == [tiny_pair.target.name, tiny_pair.draft.name]
+    assert offers.what_to_pull(offer) is offers.pair
+
+
+def test_a_curated_pair_that_is_here_is_judged_here_and_weighed(server, judging, tiny_pair):  # noqa: F811
+    for path in (tiny_pair.target, tiny_pair.draft):
+        put(path, path.name)
+
+    async def story():
+        offers = await judging.curated(curated(tiny_pair.target, tiny_pair.draft), HOW)
+        assert offers.what_to_pull(offers.offers[0]) is None
+        return await judging.weigh(offers, offers.offers[0], HOW)
+
+    offer = asyncio.run(story())
+    assert offer.judgement.memory.is_exact
+    assert offer.draft == tiny_pair.draft.stem
+    assert server.seen == []
+
+
+def test_drafters_of_a_model_here_come_best_first_and_those_that_do_not_fit_last(judging, tiny_pair):
+    put(tiny_pair.target, "target.gguf")
+    put(tiny_pair.draft, "draft.gguf")
+    offers = asyncio.run(judging.local("target", HOW))
+    said = [(offer.judgement.draft or offer.judgement.kind, offer.judgement.fits) for offer in offers.offers]
+    assert said == [("n-gram", True), ("draft", True), ("starter", False)]
+    assert all(offer.judgement.reasons for offer in offers.offers)
+    assert offers.target == "target"
+    assert offers.what_to_pull(offers.offers[1]) is None
+
+
+def test_heads_in_the_target_lead(judging, tmp_path):
+    put(tiny_mtp.qwen35_embedded(tmp_path / "embedded.gguf"), "embedded.gguf")
+    offers = asyncio.run(judging.local("embedded", HOW))
+    assert offers.offers[0].judgement.kind == "embedded heads"
+    assert offers.offers[0].where == "in the target"
+
+
+def test_a_repository_lists_its_models_and_marks_the_one_that_llama_cpp_takes(server, judging, tiny_pair):  # noqa: F811
+    for name in ("some-Q4_0.gguf", "some-Q4_K_M.gguf", "mmproj-some.gguf"):
+        server.add(REPO, name, tiny_pair.target)
+    listing = asyncio.run(judging.listing(REPO))
+    assert [model.tag for model in listing.models] == ["Q4_0", "Q4_K_M"]
+    assert listing.preferred == 1
+    assert (listing.licence, listing.is_gated) == ("apache-2.0", False)
+    assert asyncio.run(judging.listing(f"{REPO}:Q4_0")).preferred == 0
+
+
+def test_a_model_of_the_hub_is_judged_with_heads_beside_it_and_drafters_here(server, judging, tmp_path):  # noqa: F811
+    pair = tiny_mtp.qwen35_pair(tmp_path)
+    server.add(REPO, "some-Q8_0.gguf", pair.target)
+    server.add(REPO, "mtp-some-Q8_0.gguf", pair.draft)
+
+    async def story():
+        listing = await judging.listing(REPO)
+        return await judging.remote(listing.models[0], listing, HOW)
+
+    offers = asyncio.run(story())
+    first = offers.offers[0]
+    assert (first.judgement.kind, first.where) == ("heads in a file", "in the same repository")
+    pulled = offers.what_to_pull(first)
+    assert [file.path for file in pulled.files] == ["some-Q8_0.gguf", "mtp-some-Q8_0.gguf"]
+    starter = next(offer for offer in offers.offers if offer.draft == "starter")
+    assert not starter.judgement.fits
+    assert offers.what_to_pull(starter) is offers.item
+
+
+def test_smaller_siblings_on_the_hub_are_offered(server, judging, tmp_path):  # noqa: F811
+    pair = tiny.llama_pair(tmp_path)
+    put(tiny.llama(tmp_path / "Tiny-1M-instruct.gguf"), "Tiny-target.gguf")
+    server.add("org/Tiny-0.001M-GGUF", "Tiny-Q8_0.gguf", pair.draft)
+    server.add("org/Tiny-70B-GGUF", "Tiny-Q8_0.gguf", pair.target)
+    server.add("org/other-0.001M-GGUF", "other-Q8_0.gguf", pair.draft)
+    offers = asyncio.run(judging.elsewhere("Tiny-target", HOW))
+    assert [(offer.where, offer.item.files[0].repo) for offer in offers] == [("on the hub", "org/Tiny-0.001M-GGUF")]
+    assert offers[0].judgement.fits
+
+
+def test_a_gated_header_is_refused_in_words(server, judging, tiny_pair):  # noqa: F811
+    server.add(REPO, tiny_pair.target.name, tiny_pair.target)
+    server.repos[REPO].gated = "manual"
+
+    async def story():
+        listing = await judging.listing(REPO)
+        assert listing.is_gated
+        await judging.remote(listing.models[0], listing, HOW)
+
+    with pytest.raises(HubAccessError):
+        asyncio.run(story())
+
+
+def test_no_address_of_a_hub_is_said_when_it_is_asked(monkeypatch):
+    monkeypatch.setenv("HF_ENDPOINT", "nonsense")
+    judging = Judging(HubDoor(), Library())
+    assert len(asyncio.run(judging.catalog())[0]) > 10
+    with pytest.raises(NetworkError):
+        asyncio.run(judging.search("qwen"))
+
+
+def test_a_header_is_fetched_once(server, hub, tiny_pair):  # noqa: F811
+    for path in (tiny_pair.target, tiny_pair.draft):
+        server.add(REPO, path.name, path)
+    judging = Judging(HubDoor(Hub(server.endpoint, find=lambda: None, patience=SOON)), Library())
+
+    async def story():
+        pair = curated(tiny_pair.target, tiny_pair.draft)
+        await judging.curated(pair, HOW)
+        n = server.count("storage")
+        await judging.curated(pair, HOW)
+        assert server.count("storage") == n > 0
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("repo", "size"),
+    [
+        ("Qwen/Qwen2.5-0.5B-Instruct-GGUF", 0.5e9),
+        ("org/SmolLM2-135M-Instruct", 135e6),
+        ("org/gemma-4-26B-A4B", 26e9),
+        ("org/Phi-mini", 0),
+    ],
+)
+def test_a_size_is_read_from_a_name(repo, size):
+    assert size_in_name(repo) == size
