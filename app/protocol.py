@@ -18,6 +18,8 @@ import msgspec
 
 from app.costs import CostsAt
 from app.lessons import Lessons
+from app.memory_types import MemoryTypes as MemoryTypes
+from app.placement import Backends, Placement
 from app.token_details import TokenDetail
 
 Role = Literal["system", "user", "assistant"]
@@ -167,23 +169,12 @@ class _Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fie
     id: int
 
 
-class MemoryTypes(msgspec.Struct, frozen=True):
-    """Element types of a memory's K and V, in ggml's names, and whether attention is fused (None: llama.cpp decides).
-
-    K and V of two types keep ggml's CPU kernels to the one path that rounds the same for one row as for several, so
-    that verified text is the text of plain decoding (``tests/benchmarks/attention.py``).
-    """
-
-    type_k: str = "f16"
-    type_v: str = "bf16"
-    flash_attention: bool | None = None
-
-
 class Load(_Command, frozen=True, tag="load"):
     """Load a target and, if given, a draft model. A target already loaded the same way is kept.
 
     ``draft_n_ctx`` and ``draft_n_threads`` are the draft model's own, 0 those of the target; a shorter context holds
-    the text's recent part. MTP heads take the threads only. A pair that is loaded anew begins with ``lessons``.
+    the text's recent part. MTP heads take the threads only, and lie where the target does. A pair that is loaded anew
+    begins with ``lessons``. Of ``backends`` those that are not loaded yet are; none is ever let go.
     """
 
     target: str
@@ -196,6 +187,9 @@ class Load(_Command, frozen=True, tag="load"):
     draft_n_ctx: int = 0
     draft_n_threads: int = 0
     lessons: Lessons | None = None
+    placement: Placement = Placement()
+    draft_placement: Placement = Placement()
+    backends: Backends = Backends()
 
 
 class Generate(_Command, frozen=True, tag="generate"):
@@ -275,7 +269,10 @@ class LoadProgress(_Event, frozen=True, tag="load_progress"):
 
 
 class Loaded(_Event, frozen=True, tag="loaded"):
-    """Both models are ready. ``drafters`` can be engaged; ``not_engageable`` says why others cannot."""
+    """Both models are ready. ``drafters`` can be engaged; ``not_engageable`` says why others cannot.
+
+    ``draft_device`` is "" without a draft file.
+    """
 
     id: int
     target: ModelInfo
@@ -288,6 +285,7 @@ class Loaded(_Event, frozen=True, tag="loaded"):
     load_s: float
     memory: MemoryTypes = MemoryTypes()
     notices: tuple[NoticeInfo, ...] = ()
+    draft_device: str = ""
 
 
 class Unloaded(_Event, frozen=True, tag="unloaded"):

@@ -1,27 +1,24 @@
-"""ggml's devices and the native library's identity; runs in a process that may die (``python -m app probe``).
+"""What a runtime is and what runs on it, asked in a process that may die (``python -m app probe``).
 
 llama-cpp-python describes llama.cpp's structs by hand. A library of another commit may load without a word and read our
 fields at other offsets, so :func:`check_runtime` compares versions and default parameters before a model is touched.
-
-Source of the signatures: ``ggml/include/ggml-backend.h`` of the pinned commit.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import sys
-from functools import cache
-from importlib import metadata, util
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from importlib import metadata
+from typing import Final, NamedTuple
 
 import msgspec
-import psutil
 
-from app.engine.probe import Answer, Device, DeviceKind, Question, Runtime
+from app.engine import ggml
+from app.engine.probe import Answer, Question, Runtime
+from app.engine.runtime_files import RPC, backend_libraries
 from app.engine.worker import claim_pipes, prepare_process
 from app.errors import LoadError, SlipstreamError
+from app.placement import Backends
 from app.protocol import ErrorInfo
 
 
@@ -37,115 +34,33 @@ class Pinned(NamedTuple):
 PINNED: Final = Pinned("0.3.36", "0.5.0-dev", "0.25.3", "0c1e570")
 """The one that this program is made for."""
 
-_KINDS: Final[tuple[DeviceKind, ...]] = ("cpu", "gpu", "igpu", "accelerator", "meta")  # enum ggml_backend_dev_type
 
-
-class _Caps(ctypes.Structure):
-    _fields_ = [
-        (name, ctypes.c_bool) for name in ("async_", "host_buffer", "buffer_from_host_ptr", "events", "mmap_support")
-    ]
-
-
-class _Props(ctypes.Structure):
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("description", ctypes.c_char_p),
-        ("memory_free", ctypes.c_size_t),
-        ("memory_total", ctypes.c_size_t),
-        ("type", ctypes.c_int),
-        ("device_id", ctypes.c_char_p),
-        ("caps", _Caps),
-    ]
-
-
-_REINSTALL: Final = f"Reinstall it: pip install --force-reinstall llama-cpp-python=={PINNED.llama_cpp_python}"
-
-
-def library_folder() -> Path:
-    """Return the folder that the native libraries come from, as llama-cpp-python chooses it."""
-    override = os.environ.get("LLAMA_CPP_LIB_PATH")
-    spec = util.find_spec("llama_cpp")
-    return Path(override) if override else Path(spec.origin if spec and spec.origin else "").parent / "lib"
-
-
-@cache
-def _llama() -> Any:  # noqa: ANN401 - the binding has no types
-    """Load the native library: not before the streams are guarded, and its failure is an answer too.
+def load_backends(wanted: Backends) -> None:
+    """Load backends of the runtime that this process has, and the devices that servers lend, unless they are there.
 
     Raises:
-        LoadError: it is missing, needs another one that is missing, or lacks a function of the pinned version.
+        LoadError: the runtime does not have one, or ggml refuses it.
     """
-    try:
-        from llama_cpp import llama_cpp
-    except (ImportError, OSError, RuntimeError, AttributeError) as fault:
-        message = f"The native library in {library_folder()} cannot be loaded: {fault}"
-        raise LoadError(message, _REINSTALL) from fault
-    return llama_cpp
+    start_llama()
+    known = backend_libraries(ggml.library_folder())
+    for name in wanted.libraries:
+        if name not in known:
+            raise LoadError(f"This runtime has no {name} backend.", f"It has: {', '.join(known) or 'none'}.")
+        registry = ggml.load_backend(known[name])
+        if name == RPC:
+            ggml.add_servers(registry, wanted.servers)
 
 
-def _open(name: str) -> ctypes.CDLL:
-    """Open one of ggml's libraries beside llama's, so that the loader returns the one already mapped.
+def start_llama() -> None:
+    """Load the native library and its backend for the processor.
 
     Raises:
-        LoadError: there is none.
+        LoadError: one of them does not load.
     """
-    names = {"win32": (f"{name}.dll", f"lib{name}.dll"), "darwin": (f"lib{name}.dylib", f"lib{name}.so")}
-    for file in names.get(sys.platform, (f"lib{name}.so",)):
-        path = library_folder() / file
-        if path.is_file():
-            return ctypes.CDLL(str(path))
-    raise LoadError(f"The native library {name} is missing in {library_folder()}.", _REINSTALL)
+    ggml.binding()
+    from app.engine.llama.backend import init_backend  # imports the library: only now is it known to load
 
-
-def _bind(library: ctypes.CDLL, name: str, result: Any, *arguments: Any) -> Any:  # noqa: ANN401 - a ctypes function
-    """Return a native function with its types set: the default result, an int, would cut a pointer in half."""
-    function = getattr(library, name)
-    function.restype, function.argtypes = result, list(arguments)
-    return function
-
-
-def find_devices() -> tuple[Device, ...]:
-    """List the devices of all backends that are built in, in ggml's order."""
-    _llama()  # brings the others along, found by its own rules
-    ggml, base = _open("ggml"), _open("ggml-base")
-    count = _bind(ggml, "ggml_backend_dev_count", ctypes.c_size_t)
-    get = _bind(ggml, "ggml_backend_dev_get", ctypes.c_void_p, ctypes.c_size_t)
-    get_props = _bind(base, "ggml_backend_dev_get_props", None, ctypes.c_void_p, ctypes.POINTER(_Props))
-    registry_of = _bind(base, "ggml_backend_dev_backend_reg", ctypes.c_void_p, ctypes.c_void_p)
-    registry_name = _bind(base, "ggml_backend_reg_name", ctypes.c_char_p, ctypes.c_void_p)
-    found = []
-    for index in range(count()):
-        device = get(index)
-        props = _Props()
-        get_props(device, ctypes.byref(props))
-        found.append(_describe(props, registry_name(registry_of(device))))
-    return tuple(found)
-
-
-def _describe(props: _Props, backend: bytes) -> Device:
-    kind = _KINDS[props.type]
-    free, total = props.memory_free, props.memory_total
-    if kind == "cpu":  # ggml calls all of the memory free
-        memory = psutil.virtual_memory()
-        free, total = memory.available, memory.total
-    text = (props.name or b"", props.description or b"", backend)
-    name, description, registry = (part.decode(errors="replace").strip() for part in text)
-    return Device(name, kind, description, registry, free, total)
-
-
-def identify() -> Runtime:
-    """Return what the loaded native library says about itself, with its devices."""
-    llama, base = _llama(), _open("ggml-base")
-    version, commit = (_bind(base, f"ggml_{what}", ctypes.c_char_p)().decode() for what in ("version", "commit"))
-    return Runtime(
-        llama_cpp_python=metadata.version("llama-cpp-python"),
-        llama_cpp=llama.llama_version().decode(),
-        ggml=version,
-        commit=commit,
-        features=llama.llama_print_system_info().decode().strip(),
-        folder=str(library_folder()),
-        devices=find_devices(),
-    )
+    init_backend()
 
 
 def check_runtime() -> Runtime:
@@ -154,16 +69,25 @@ def check_runtime() -> Runtime:
     Raises:
         LoadError: it is not, or it has no device at all.
     """
-    runtime = identify()
-    found = Pinned(runtime.llama_cpp_python, runtime.llama_cpp, runtime.ggml, runtime.commit.removesuffix("-dirty"))
+    found = _identity()
     wrong = [f"{field} {has} instead of {want}" for field, has, want in zip(Pinned._fields, found, PINNED, strict=True)
-             if not _matches(field, has, want)]  # fmt: skip
+             if not _matches(field, has.removesuffix("-dirty"), want)]  # fmt: skip
     wrong += _odd_defaults()
+    folder = ggml.library_folder()
     if wrong:
-        raise LoadError(f"The native library in {runtime.folder} is not the right one: {', '.join(wrong)}.", _REINSTALL)
-    if not runtime.devices:
-        raise LoadError(f"The native library in {runtime.folder} knows no device, not even the CPU.", _REINSTALL)
-    return runtime
+        raise LoadError(f"The native library in {folder} is not the right one: {', '.join(wrong)}.", ggml.REINSTALL)
+    start_llama()
+    devices = ggml.find_devices()
+    if not devices:
+        raise LoadError(f"The native library in {folder} knows no device, not even the CPU.", ggml.REINSTALL)
+    features = ggml.binding().llama_print_system_info().decode().strip()
+    return Runtime(*found, features=features, folder=str(folder), devices=devices)
+
+
+def _identity() -> Pinned:
+    llama = ggml.binding()
+    version, commit = (ggml.native(f"ggml_{what}", ctypes.c_char_p)().decode() for what in ("version", "commit"))
+    return Pinned(metadata.version("llama-cpp-python"), llama.llama_version().decode(), version, commit)
 
 
 def _matches(field: str, has: str, want: str) -> bool:
@@ -174,7 +98,8 @@ def _matches(field: str, has: str, want: str) -> bool:
 
 def _odd_defaults() -> list[str]:
     """Tell which default parameters do not arrive where our structs expect them (``src/llama-context.cpp``)."""
-    model, context = _llama().llama_model_default_params(), _llama().llama_context_default_params()
+    llama = ggml.binding()
+    model, context = llama.llama_model_default_params(), llama.llama_context_default_params()
     expected = {
         "n_gpu_layers": (model.n_gpu_layers, -1),
         "use_extra_bufts": (model.use_extra_bufts, True),
@@ -189,13 +114,19 @@ def _odd_defaults() -> list[str]:
 
 
 def _answer(question: Question) -> Answer:
+    """Answer; what needs the native library is imported only once it is known to be the right one."""
     try:
         runtime = check_runtime()
-        if question.pair is None:
-            return Answer(runtime=runtime)
-        from app.engine.weighing import weigh  # needs the native library, which is only now known to be the right one
+        load_backends(question.backends)
+        if question.pair is not None:
+            from app.engine.weighing import weigh
 
-        return Answer(weighed=weigh(question.pair))
+            return Answer(weighed=weigh(question.pair))
+        if question.prove:
+            from app.engine.proof import prove
+
+            return Answer(proof=prove(question.prove))
+        return Answer(devices=ggml.find_devices()) if question.look else Answer(runtime=runtime)
     except SlipstreamError as fault:
         return Answer(error=ErrorInfo(fault.code, fault.message, fault.hint))
 
@@ -206,7 +137,10 @@ def main() -> int:
     line = b"" if commands.isatty() else commands.readline()
     commands.close()
     prepare_process()
-    answer = _answer(msgspec.json.decode(line, type=Question) if line else Question())
+    question = msgspec.json.decode(line, type=Question) if line else Question()
+    question.surroundings.enter()
+    answer = _answer(question)
     with os.fdopen(answer_fd, "wb") as out:
         out.write(msgspec.json.encode(answer))
-    return 0
+        out.flush()
+        os._exit(0)  # not through the libraries' own ends: a driver that crashes there has answered all the same

@@ -95,6 +95,11 @@ class LoadedPair:
             return self.draft.info
         return self.heads.info if self.heads is not None else None
 
+    def draft_device(self) -> str:
+        """Return where the draft file's model runs, "" without one."""
+        part = self.draft or self.heads
+        return "" if part is None or part.model is None else part.model.placement.words
+
     def drop_draft(self) -> None:
         """Free what drafts."""
         for part in (self.draft, self.heads):
@@ -143,14 +148,16 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     header = read_header(Path(command.target))
     check_can_answer(header)
     with_mtp = has_embedded_heads(header)
-    model = yield from _load_model(command.id, command.target, "target", cancel, with_mtp=with_mtp)
+    model = yield from _load_model(command, command.target, "target", cancel, with_mtp=with_mtp)
     n_ctx = target_n_ctx(command, model.n_ctx_train)
     shape = Shape(
         n_ctx=n_ctx,
         n_threads=n_threads,
         n_rows_max=command.draft_max + 1,
         n_snapshots=n_snapshots(command, has_state=model.has_memory_of_states),
+        n_batch=command.placement.n_batch,
         memory=command.memory,
+        keeps_window=command.placement.keeps_window,
     )
     target = _with_context(model, command.target, shape)
     _ = model.control_finder  # looks through the whole vocabulary: now, and not in the first answer
@@ -271,7 +278,7 @@ def _load_heads(
     Raises:
         SlipstreamError: they do not fit the target, or cannot be loaded.
     """
-    model = yield from _load_model(command.id, path, "draft", cancel, with_mtp=True)
+    model = yield from _load_model(command, path, "draft", cancel, with_mtp=True)
     try:
         check_vocabularies(pair.target.model, model)
         heads = _make_heads(command, model, pair)
@@ -285,7 +292,7 @@ def _load_heads(
 def _load_fitting_draft(
     command: Load, path: str, pair: LoadedPair, cancel: CancelFlag
 ) -> Generator[LoadProgress, None, LoadedModel]:
-    model = yield from _load_model(command.id, path, "draft", cancel)
+    model = yield from _load_model(command, path, "draft", cancel)
     try:
         check_vocabularies(pair.target.model, model)
         _check_rewinds(model)
@@ -296,7 +303,9 @@ def _load_fitting_draft(
         n_ctx=draft_n_ctx(command, pair.target.context.n_ctx, model.n_ctx_train),
         n_threads=command.draft_n_threads or pair.n_threads,
         n_rows_max=1,
+        n_batch=command.draft_placement.n_batch,
         memory=command.draft_memory,
+        keeps_window=command.draft_placement.keeps_window,
     )
     draft = _with_context(model, path, shape)
 
@@ -321,23 +330,29 @@ def _check_rewinds(draft: Model) -> None:
 
 
 def _load_model(
-    command_id: int, path: str, stage: LoadStage, cancel: CancelFlag, *, with_mtp: bool = False
+    command: Load, path: str, stage: LoadStage, cancel: CancelFlag, *, with_mtp: bool = False
 ) -> Generator[LoadProgress, None, Model]:
-    """Load weights in a thread, so that progress can be told meanwhile."""
+    """Load weights in a thread, so that progress can be told meanwhile; heads lie where their target does."""
+    placement = command.placement if with_mtp or stage == "target" else command.draft_placement
     check_numbers(read_header(Path(path)))
     progress = [0.0]
     with ThreadPoolExecutor(1, "load") as pool:
         loading = pool.submit(
-            Model, path, on_progress=lambda done: progress.__setitem__(0, done), cancel=cancel, with_mtp=with_mtp
+            Model,
+            path,
+            on_progress=lambda done: progress.__setitem__(0, done),
+            cancel=cancel,
+            with_mtp=with_mtp,
+            placement=placement,
         )
         told = -1.0
         while not loading.done():
             if progress[0] > told:
                 told = progress[0]
-                yield LoadProgress(command_id, stage, told)
+                yield LoadProgress(command.id, stage, told)
             wait([loading], PROGRESS_INTERVAL_S)
     model = loading.result()
-    yield LoadProgress(command_id, stage, 1.0)
+    yield LoadProgress(command.id, stage, 1.0)
     return model
 
 

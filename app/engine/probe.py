@@ -9,25 +9,36 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from app.engine import leash
 from app.engine.death import describe_status, telling_line
+from app.engine.surroundings import Surroundings
 from app.errors import EngineDiedError, EngineError, from_code
+from app.placement import Backends
 from app.protocol import ErrorInfo, Load
 
 TIMEOUT_S = 30.0
 """A first look at a GPU may compile its kernels; a look at the CPU takes a third of a second."""
 
+PROOF_LIMIT_S = 600.0
+"""The first run on an Adreno GPU compiles kernels for minutes; ggml keeps them for the next."""
+
 HINT = "Try again; if it stays so, reinstall the program or update the driver of the device."
 
-DeviceKind = Literal["cpu", "gpu", "igpu", "accelerator", "meta"]
+_AS_WE_ARE = Surroundings()
+
+DeviceKind = Literal["cpu", "gpu", "igpu", "npu", "accelerator", "meta"]
 
 
 class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One device as ggml tells it; a backend that does not know its memory says 0."""
+    """One device as ggml tells it; a backend that does not know its memory says 0.
+
+    ``capabilities`` are ggml's: ``async``, ``events``, ``host_buffer``, ``buffer_from_host_ptr``, ``mmap_support``.
+    """
 
     name: str
     kind: DeviceKind
@@ -35,6 +46,7 @@ class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     backend: str
     memory_free_bytes: int
     memory_total_bytes: int
+    capabilities: tuple[str, ...] = ()
 
 
 class Runtime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,25 +89,46 @@ class Weighed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the probe is asked: without a pair to weigh, which devices and which runtime there are."""
+    """What the probe is asked: which runtime this is and what is built into it, unless it is asked for more.
 
+    With ``look`` the backends are loaded and their devices listed; with ``prove`` a tiny model must answer rightly on
+    that device; with ``pair`` a pair is laid out.
+    """
+
+    surroundings: Surroundings = Surroundings()
+    backends: Backends = Backends()
+    look: bool = False
+    prove: str = ""
     pair: Load | None = None
+
+
+class Proof(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What came of the tiny model: "" if all tokens were right, else what was wrong; and how long it took."""
+
+    fault: str
+    load_s: float
+    run_s: float
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the probe process writes: exactly one of them."""
 
     runtime: Runtime | None = None
+    devices: tuple[Device, ...] | None = None
+    proof: Proof | None = None
     weighed: Weighed | None = None
     error: ErrorInfo | None = None
 
 
-def probe(command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S) -> Runtime:
-    """Ask which devices and which runtime are here; blocks, so not for the window's own thread.
+def probe(
+    command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S, surroundings: Surroundings = _AS_WE_ARE
+) -> Runtime:
+    """Ask which runtime this is and which devices are built into it; blocks, so not for the window's own thread.
 
     Args:
         command: the command line of the process that answers; ours by default.
         timeout_s: how long it may take.
+        surroundings: which runtime to ask; ours by default.
 
     Raises:
         LoadError: the native library is not the one that this program was made for.
@@ -103,10 +136,40 @@ def probe(command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S) ->
         EngineError: it took too long, or could not be started.
     """
     what = "Looking for devices"
-    answer = _ask(Question(), what, command, timeout_s)
+    answer = _ask(Question(surroundings), what, command, timeout_s)
     if answer.runtime is None:
         raise EngineDiedError(f"{what} gave no answer.", HINT)
     return answer.runtime
+
+
+def look(surroundings: Surroundings, backends: Backends, timeout_s: float = TIMEOUT_S) -> tuple[Device, ...]:
+    """Ask which devices are there once these backends are loaded, the processor among them; blocks.
+
+    Raises:
+        LoadError: a backend refuses.
+        EngineDiedError: it ended the process.
+        EngineError: it took too long.
+    """
+    what = f"Loading {', '.join(Path(library).name for library in backends.libraries)}"
+    answer = _ask(Question(surroundings, backends, look=True), what, None, timeout_s)
+    if answer.devices is None:
+        raise EngineDiedError(f"{what} gave no answer.", HINT)
+    return answer.devices
+
+
+def prove(surroundings: Surroundings, backends: Backends, device: str, timeout_s: float = PROOF_LIMIT_S) -> Proof:
+    """Have a tiny model answer on a device and its tokens compared; blocks.
+
+    Raises:
+        LoadError: the model does not load there.
+        EngineDiedError: the device ended the process.
+        EngineError: it took too long.
+    """
+    what = f"Trying {device}"
+    answer = _ask(Question(surroundings, backends, prove=device), what, None, timeout_s)
+    if answer.proof is None:
+        raise EngineDiedError(f"{what} gave no answer.", HINT)
+    return answer.proof
 
 
 def weigh(pair: Load, command: Sequence[str] | None = None, timeout_s: float = TIMEOUT_S) -> Weighed:
@@ -124,7 +187,7 @@ def weigh(pair: Load, command: Sequence[str] | None = None, timeout_s: float = T
         EngineError: it took too long, or could not be started.
     """
     what = "Laying out the pair"
-    answer = _ask(Question(pair), what, command, timeout_s)
+    answer = _ask(Question(pair=pair), what, command, timeout_s)
     if answer.weighed is None:
         raise EngineDiedError(f"{what} gave no answer.", HINT)
     return answer.weighed

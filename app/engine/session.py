@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from app.engine.cancel import CancelFlag
 from app.engine.cost_curve import measure_costs
-from app.engine.devices import check_runtime
+from app.engine.devices import check_runtime, load_backends
 from app.engine.draft_length import LengthPolicy
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
@@ -71,10 +71,14 @@ class Session:
         started_s = time.perf_counter()
         if self._pair is None:
             check_runtime()  # struct drift between library and binding is silent: better refuse than corrupt
-        target_key = (*file_key(command.target), command.n_ctx, command.n_threads, command.draft_max, command.memory)
+        load_backends(command.backends)
+        target_key = (
+            *(*file_key(command.target), command.n_ctx, command.n_threads),
+            *(command.draft_max, command.memory, command.placement),
+        )
         draft_key = (
             *(() if command.draft is None else _draft_key(command.draft)),
-            *(command.draft_memory, command.draft_n_ctx, command.draft_n_threads),
+            *(command.draft_memory, command.draft_n_ctx, command.draft_n_threads, command.draft_placement),
         )
         if self._pair is None or target_key != self._target_key:
             self.unload()
@@ -97,12 +101,13 @@ class Session:
             draft=pair.draft_info(),
             n_ctx=pair.target.context.n_ctx,
             n_threads=pair.n_threads,
-            device="CPU",
+            device=pair.target.model.placement.words,
             drafters=pair.drafters(),
             not_engageable=pair.not_engageable,
             load_s=load_s,
             memory=pair.target.context.memory_types,
             notices=tuple(pair.notices),
+            draft_device=pair.draft_device(),
         )
 
     def unload(self) -> None:

@@ -29,6 +29,7 @@ import msgspec
 from app import __version__
 from app.engine import leash
 from app.engine.cancel import CancelFlag
+from app.engine.surroundings import enter_given
 from app.engine.template import Renderer
 from app.errors import EngineError, LoadError, SlipstreamError, UsageError
 from app.protocol import (
@@ -313,6 +314,7 @@ def _make_real_session() -> tuple[Hello, EngineSession]:
     from app.engine import llama
     from app.engine.session import Session
 
+    llama.init_backend()
     hello = Hello(
         pid=os.getpid(),
         app=__version__,
@@ -326,5 +328,6 @@ def _make_real_session() -> tuple[Hello, EngineSession]:
 def main() -> NoReturn:
     """Run the engine process."""
     pipe, events_fd = claim_pipes()
+    enter_given()
     prepare_process()
     serve(pipe, events_fd, _make_real_session)

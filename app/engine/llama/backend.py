@@ -12,6 +12,7 @@ from typing import Any
 import llama_cpp.llama_cpp as lc
 
 from app.engine.cancel import CancelFlag
+from app.engine.ggml import load_processor, n_backends
 
 LLAMA_CPP_COMMIT = "0c1e570"
 """The llama.cpp commit that llama-cpp-python 0.3.36 vendors and that our struct layouts match."""
@@ -43,10 +44,19 @@ _ready = False
 
 
 def init_backend() -> None:
-    """Start llama.cpp once for this process; its warnings go to stderr."""
+    """Start llama.cpp once for this process; its warnings go to stderr.
+
+    Of a runtime whose backends are libraries of their own only the processor's is loaded: left alone, llama.cpp would
+    load all that lie beside the interpreter or in the current folder.
+
+    Raises:
+        LoadError: such a runtime has none for the processor.
+    """
     global _ready
     if not _ready:
         lc.llama_log_set(_log_callback, ctypes.c_void_p(0))
+        if not n_backends():
+            load_processor()
         lc.llama_backend_init()
         _ready = True
 

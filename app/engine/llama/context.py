@@ -75,6 +75,8 @@ class Shape:
         n_snapshots: states kept for rewinding, where the memory has recurrent layers that can; memory grows with it.
         n_batch: most tokens in one decode.
         memory: element types of K and V (names in ``ELEMENT_TYPES``).
+        keeps_window: layers that look back a short way keep the whole text all the same; else only the end of a text
+            can be rewound, and a rewind further back begins anew.
     """
 
     n_ctx: int
@@ -83,6 +85,7 @@ class Shape:
     n_snapshots: int = 0
     n_batch: int = 512
     memory: MemoryTypes = field(default_factory=MemoryTypes)
+    keeps_window: bool = True
 
 
 def _native_params(shape: Shape) -> Any:
@@ -94,6 +97,7 @@ def _native_params(shape: Shape) -> Any:
     params.n_rs_seq = shape.n_snapshots
     params.n_outputs_max = shape.n_rows_max
     params.n_threads = params.n_threads_batch = shape.n_threads
+    params.swa_full = shape.keeps_window
     set_memory_types(params, shape.memory)
     params.no_perf = True
     return params
@@ -159,6 +163,8 @@ class Context:
         self.n_past = 0
         self.n_snapshots: int = lc.llama_n_rs_seq(self._context)
         self.has_state = model.has_memory_of_states
+        self.keeps_window = shape.keeps_window
+        self._n_window = 0 if shape.keeps_window else model.n_window
         self.memory_types = shape.memory
         self._checkpoints: list[_Checkpoint] = []
         self._n_droppable = 0
@@ -263,11 +269,19 @@ class Context:
     def _drop_from(self, n_keep: int) -> None:
         may_drop = n_keep > 0 and (not self.has_state or self.n_past - n_keep <= self._n_droppable)
         self._n_droppable = 0
+        may_drop = may_drop and self._has_window_before(n_keep)
         if may_drop and lc.llama_memory_seq_rm(self._memory, 0, n_keep, -1):
             self.n_past = n_keep
         else:
             self._restore(n_keep)
         self._checkpoints = [c for c in self._checkpoints if c.n_past <= self.n_past]
+
+    def _has_window_before(self, n_keep: int) -> bool:
+        """Whether layers that look back a short way still have all that the token at this position sees."""
+        if not self._n_window:
+            return True
+        first: int = lc.llama_memory_seq_pos_min(self._memory, 0)
+        return first <= max(0, n_keep - self._n_window)
 
     def mark(self) -> None:
         """Keep a checkpoint here, if this memory needs one to come back; the oldest gives way to it."""

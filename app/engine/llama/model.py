@@ -14,9 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.engine.cancel import CancelFlag
+from app.engine.ggml import device_named
 from app.engine.llama.backend import extra_buffers_are_safe, forget_log, init_backend, last_log
 from app.engine.plain_text import finder
 from app.errors import LoadError, ModelFileError
+from app.placement import Placement
+
+_ON_PROCESSOR = Placement()
 
 
 class Model:
@@ -30,25 +34,29 @@ class Model:
         cancel: CancelFlag | None = None,
         with_mtp: bool = False,
         is_dry: bool = False,
+        placement: Placement = _ON_PROCESSOR,
     ) -> None:
-        """Load the weights into CPU memory, those of embedded MTP heads only if asked for.
+        """Load the weights to where they are placed, those of embedded MTP heads only if asked for.
 
         A dry load reads the file's header and allocates nothing; of such a model nothing can be evaluated.
 
         Raises:
             ModelFileError: llama.cpp refused the file; the message is its own last word.
-            LoadError: the load was cancelled.
+            LoadError: the load was cancelled, or a device is not there.
         """
         init_backend()
         forget_log()
         params = lc.llama_model_default_params()
-        params.n_gpu_layers = 0
+        params.n_gpu_layers = placement.n_layers if placement.devices else 0
         params.load_mtp = with_mtp
         params.use_extra_bufts = extra_buffers_are_safe()
         if is_dry:
-            params.no_alloc, params.load_mode = True, lc.LLAMA_LOAD_MODE_NONE
+            params.no_alloc = True
+        if is_dry or not placement.maps_file:
+            params.load_mode = lc.LLAMA_LOAD_MODE_NONE
         # Passed explicitly: with NULL, llama.cpp spreads the layers over every GPU it finds.
-        self._devices = (ctypes.c_void_p * 1)(None)
+        handles = [device_named(name) for name in placement.devices]
+        self._devices = (ctypes.c_void_p * (len(handles) + 1))(*handles, None)
         params.devices = ctypes.addressof(self._devices)
 
         def progress(fraction: float, _data: object) -> bool:
@@ -66,7 +74,7 @@ class Model:
                 f"llama.cpp cannot load {os.path.basename(path)}: {last_log('no reason given')}",  # noqa: PTH119
                 "Is it a complete GGUF of an architecture that this version knows? Try another model.",
             )
-        self.path = path
+        self.path, self.placement = path, placement
         self._read_facts(with_mtp)
 
     def _read_facts(self, with_mtp: bool) -> None:
@@ -78,6 +86,7 @@ class Model:
         self.n_embd_in: int = lc.llama_model_n_embd_inp(self._model)
         self.n_heads_mtp: int = lc.llama_model_n_layer_nextn(self._model) if with_mtp else 0
         self.n_layers: int = lc.llama_model_n_layer(self._model)
+        self.n_window: int = lc.llama_model_n_swa(self._model)
         self.n_bytes: int = lc.llama_model_size(self._model)
         self.n_params: int = lc.llama_model_n_params(self._model)
         self.has_memory_of_states: bool = lc.llama_model_is_recurrent(self._model) or lc.llama_model_is_hybrid(

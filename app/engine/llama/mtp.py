@@ -58,6 +58,7 @@ def _native_params(model: Model, target: Context, n_threads: int, memory: Memory
     params.n_threads = params.n_threads_batch = n_threads
     params.ctx_type = lc.LLAMA_CONTEXT_TYPE_MTP
     params.ctx_other = target.handle
+    params.swa_full = target.keeps_window
     # Whether V lies transposed depends on the kind of attention, so both sides of a memory need the same.
     is_assistant = model.meta("general.architecture").endswith(ASSISTANT_SUFFIX)
     set_memory_types(params, target.memory_types if is_assistant else fitting_types(model, memory))

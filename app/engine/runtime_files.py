@@ -1,0 +1,46 @@
+"""What a runtime's folder holds, by the names of its files alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+RPC: Final = "rpc"
+"""The backend that lends devices of other processes and machines."""
+
+_LLAMA: Final = re.compile(r"^(?:lib)?llama\.(?:so|dll|dylib)$")
+_BACKEND: Final = re.compile(r"^(?:lib)?ggml-([a-z0-9]+)\.(?:so|dll|dylib)$")
+_PROCESSOR: Final = re.compile(r"^(?:lib)?ggml-cpu(?:-[a-z0-9_.-]+)?\.(?:so|dll|dylib)$")
+_SKELETON: Final = re.compile(r"^libggml-htp-v(\d+)\.so$")
+_NO_BACKEND: Final = frozenset({"base", "cpu"})
+
+
+def has_llama(folder: Path) -> bool:
+    """Whether this is a runtime's folder at all."""
+    return any(_LLAMA.match(path.name) for path in _files(folder))
+
+
+def backend_libraries(folder: Path) -> dict[str, Path]:
+    """Return the backends that a runtime has beside the processor's, by name, as ``opencl``, ``hexagon``, ``rpc``."""
+    matches = ((_BACKEND.match(path.name), path) for path in _files(folder))
+    return {match[1]: path for match, path in matches if match and match[1] not in _NO_BACKEND}
+
+
+def processor_libraries(folder: Path) -> list[Path]:
+    """Return the variants of the processor's backend."""
+    return [path for path in _files(folder) if _PROCESSOR.match(path.name)]
+
+
+def npu_architectures(folder: Path) -> tuple[int, ...]:
+    """Return the generations of Hexagon that a runtime has code for, as 73 and 81."""
+    return tuple(sorted(int(match[1]) for path in _files(folder) if (match := _SKELETON.match(path.name))))
+
+
+def is_catalogued(folder: Path) -> bool:
+    """Whether the code for the NPU comes with the catalogue of hashes that Windows wants signed."""
+    return (folder / "libggml-htp.cat").is_file()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.iterdir()) if path.is_file()] if folder.is_dir() else []

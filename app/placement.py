@@ -1,0 +1,32 @@
+"""Where a model runs and how it is laid out there: what a load command says for the target and for what drafts."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Devices by ggml's names, none of them: the processor alone; several share the layers.
+
+    ``n_layers`` counts the last layers that go there, -1 is all. ``n_batch`` is how many tokens are evaluated at once,
+    at most: buffers grow with it. ``keeps_window`` keeps the whole text also in layers that look back a short way, so that
+    any of it can be rewound; ``maps_file`` leaves the weights of the processor in the file's own pages.
+    """
+
+    devices: tuple[str, ...] = ()
+    n_layers: int = -1
+    n_batch: int = 512
+    keeps_window: bool = True
+    maps_file: bool = True
+
+    @property
+    def words(self) -> str:
+        """Name the devices for a person."""
+        return " + ".join(self.devices) if self.devices else "CPU"
+
+
+class Backends(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What of a runtime an engine loads beside the processor's part: library files, and servers that lend devices."""
+
+    libraries: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
