@@ -35,7 +35,7 @@ def find_gpt4all(folder: Path) -> Iterator[Found]:
 
 def find_jan(folder: Path) -> Iterator[Found]:
     """Yield the models of Jan: folders named as the model, with ``model.yml`` that says where the file is."""
-    for here, _ in folders_below(folder, _JAN_DEPTH):
+    for here, _ in sorted(folders_below(folder, _JAN_DEPTH)):
         names = {entry.name for entry in entries_of(here)}
         if here == folder or not ("model.yml" in names or any(name.lower().endswith(".gguf") for name in names)):
             continue
