@@ -1,16 +1,18 @@
 """What a conversation is: plain frozen values, and their two export forms.
 
 A conversation is a tree of messages (``parent_id``); what a person reads is one path from the root to a
-leaf. Today every path is the only one; branches need no new shape.
+leaf. Messages with the same parent are alternatives of each other; nothing is ever written over.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Literal
 
 import msgspec
 
+from app.chat.chat_settings import ConversationSettings
 from app.protocol import Engagement, Role, StopReason
 
 MessageState = Literal["complete", "streaming", "interrupted"]
@@ -35,10 +37,26 @@ class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
     engagement: Engagement | None = None
     stop_reason: StopReason | None = None
     run_id: str = ""
+    draft_model: str = ""
+
+
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+    """A text file that was pasted or dropped into a message, as it was at that time."""
+
+    name: str
+    text: str
+
+    @property
+    def n_bytes(self) -> int:
+        """Its size as UTF-8."""
+        return len(self.text.encode("utf-8", "surrogatepass"))
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One message; ``id`` is 0 until the store has given it one."""
+    """One message; ``id`` is 0 until the store has given it one.
+
+    ``reasoning`` is what the model thought before it answered, and ``reasoning_s`` how long; ``model`` is who answered.
+    """
 
     id: int = 0
     parent_id: int | None = None
@@ -47,26 +65,57 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     state: MessageState = "complete"
     created_at: datetime
     stats: AnswerStats | None = None
+    reasoning: str = ""
+    reasoning_s: float | None = None
+    model: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
-    """One conversation with the messages of its current path, oldest first."""
+    """One conversation with the messages of its current path, oldest first.
+
+    ``alternatives`` holds, for each message of the path that has any, the ids of all messages in its place (itself
+    too), oldest first. ``is_named`` is whether a person chose the title, which no automatic one replaces.
+    """
 
     id: int = 0
     title: str = UNTITLED
     created_at: datetime
     updated_at: datetime
     messages: tuple[Message, ...] = ()
+    alternatives: dict[int, tuple[int, ...]] = {}
+    is_named: bool = False
+    is_pinned: bool = False
+    folder_id: int | None = None
+    settings: ConversationSettings = ConversationSettings()
 
 
 class ConversationHead(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the conversation list. ``snippet`` is where a search matched, "" otherwise."""
+    """A row of the conversation list.
+
+    ``snippet`` is where a search matched, "" otherwise; ``marks`` are the start and end of each word that was searched
+    for in it, and ``message_id`` is the message that it is from.
+    """
 
     id: int
     title: str
     updated_at: datetime
     n_messages: int
     snippet: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+    message_id: int | None = None
+    is_pinned: bool = False
+    folder_id: int | None = None
+    deleted_at: datetime | None = None
+
+
+class Folder(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder of conversations; ``is_open`` is whether the list shows what is in it."""
+
+    id: int
+    name: str
+    is_open: bool = True
+    n_conversations: int = 0
 
 
 def now() -> datetime:
@@ -83,6 +132,21 @@ def title_from(text: str) -> str:
     cut = line[:TITLE_LENGTH]
     head, space, _ = cut.rpartition(" ")
     return (head if space and len(head) > TITLE_LENGTH // 2 else cut).rstrip(" ,;:.") + "…"
+
+
+def text_for_model(message: Message) -> str:
+    """Return what the model is given of a message: its files, each in a fence that nothing in it closes, then its text.
+
+    Reasoning is left out: templates of reasoning models drop it from earlier turns as well.
+    """
+    parts = [f"{attachment.name}:\n{_fenced(attachment.text)}" for attachment in message.attachments]
+    return "\n\n".join([*parts, message.text] if message.text else parts)
+
+
+def _fenced(text: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
 
 
 class _Export(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
+Step = Callable[[sqlite3.Connection], None]
+
 _FIRST_TABLES = """
 CREATE TABLE conversation (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -72,7 +74,83 @@ def _first(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first,)
+_SECOND_TABLES = """
+CREATE TABLE folder (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    name      TEXT NOT NULL,
+    position  INTEGER NOT NULL DEFAULT 0,
+    is_open   INTEGER NOT NULL DEFAULT 1
+);
+CREATE TABLE preset (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    name        TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    settings    TEXT NOT NULL,
+    updated_at  TEXT NOT NULL
+);
+CREATE TABLE message_tokens (
+    message_id  INTEGER PRIMARY KEY REFERENCES message(id) ON DELETE CASCADE,
+    data        BLOB NOT NULL
+);
+CREATE TABLE kept (
+    name   TEXT PRIMARY KEY,
+    value  TEXT NOT NULL
+);
+ALTER TABLE conversation ADD COLUMN is_named INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE conversation ADD COLUMN pinned_at TEXT;
+ALTER TABLE conversation ADD COLUMN folder_id INTEGER REFERENCES folder(id) ON DELETE SET NULL;
+ALTER TABLE conversation ADD COLUMN settings TEXT;
+CREATE INDEX conversation_by_folder ON conversation(folder_id);
+ALTER TABLE message ADD COLUMN chosen_id INTEGER;
+ALTER TABLE message ADD COLUMN reasoning TEXT NOT NULL DEFAULT '';
+ALTER TABLE message ADD COLUMN reasoning_s REAL;
+ALTER TABLE message ADD COLUMN model TEXT NOT NULL DEFAULT '';
+ALTER TABLE message ADD COLUMN attachments TEXT;
+CREATE INDEX message_tree ON message(conversation_id, parent_id);
+DROP INDEX message_by_conversation;
+DROP TRIGGER message_indexed;
+DROP TRIGGER message_unindexed;
+DROP TRIGGER message_left_index;
+DROP TRIGGER message_reindexed;
+DROP TABLE message_text;
+"""
+
+# Two line ends behind each text make its last characters the beginning of a trigram, too: so words of one or two
+# characters (most Chinese ones) are found through the trigrams that begin with them. A megabyte of one message is
+# enough to be found by: indexing more would hold the window up.
+_SECOND_INDEX = """
+CREATE VIEW message_words AS
+    SELECT id, substr(text, 1, 1000000) || char(10, 10) AS text FROM message WHERE state <> 'streaming';
+CREATE VIRTUAL TABLE message_text
+    USING fts5(text, content='message_words', content_rowid='id', tokenize='trigram');
+CREATE VIRTUAL TABLE message_trigram USING fts5vocab(message_text, row);
+CREATE TRIGGER message_indexed AFTER INSERT ON message WHEN new.state <> 'streaming' BEGIN
+    INSERT INTO message_text(rowid, text) VALUES (new.id, substr(new.text, 1, 1000000) || char(10, 10));
+END;
+CREATE TRIGGER message_unindexed AFTER DELETE ON message WHEN old.state <> 'streaming' BEGIN
+    INSERT INTO message_text(message_text, rowid, text)
+        VALUES ('delete', old.id, substr(old.text, 1, 1000000) || char(10, 10));
+END;
+CREATE TRIGGER message_left_index AFTER UPDATE OF text, state ON message WHEN old.state <> 'streaming' BEGIN
+    INSERT INTO message_text(message_text, rowid, text)
+        VALUES ('delete', old.id, substr(old.text, 1, 1000000) || char(10, 10));
+END;
+CREATE TRIGGER message_reindexed AFTER UPDATE OF text, state ON message WHEN new.state <> 'streaming' BEGIN
+    INSERT INTO message_text(rowid, text) VALUES (new.id, substr(new.text, 1, 1000000) || char(10, 10));
+END;
+INSERT INTO message_text(message_text) VALUES ('rebuild');
+"""
+
+
+def _second(db: sqlite3.Connection) -> None:
+    """Branches, folders, pins, presets, settings and facts of their own; short words through the index."""
+    for statement in _statements(_SECOND_TABLES) + _statements(_SECOND_INDEX):
+        db.execute(statement)
+    db.execute(
+        "UPDATE message SET chosen_id = (SELECT max(child.id) FROM message child WHERE child.parent_id = message.id)"
+    )
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second)
 
 
 def version_of(db: sqlite3.Connection) -> int:
@@ -80,13 +158,14 @@ def version_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def migrate(db: sqlite3.Connection, steps: tuple[Callable[[sqlite3.Connection], None], ...] = MIGRATIONS) -> None:
+def migrate(db: sqlite3.Connection, steps: tuple[Step, ...] = MIGRATIONS) -> None:
     """Bring a database (in autocommit mode) to the newest version; a step and its number are one transaction."""
     for number in range(version_of(db), len(steps)):
         db.execute("BEGIN IMMEDIATE")
         try:
-            steps[number](db)
-            db.execute(f"PRAGMA user_version = {number + 1}")
+            if version_of(db) == number:  # else another process has just done it
+                steps[number](db)
+                db.execute(f"PRAGMA user_version = {number + 1}")
         except BaseException:
             db.execute("ROLLBACK")
             raise

@@ -1,84 +1,205 @@
-"""Finding conversations by the words in them.
+"""Finding messages and conversations by the words in them, newest first.
 
-Words of three letters or more go through the trigram index, which also finds parts of words; shorter ones
-(most Chinese words have two characters) are compared directly.
+Terms of three characters and more go through the trigram index. Shorter ones (most Chinese words have two characters)
+go through all trigrams that begin with them; when those are very many, the term is so common that comparing the newest
+messages one by one finds enough of them at once. :mod:`app.chat.query` has the query's language.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from app.chat.conversation import ConversationHead
+from app.chat.database import time_in
+from app.chat.query import Snippet, Term, snippet_of, terms_of
+from app.protocol import Role
 
 _INDEXED_LENGTH = 3
-_SNIPPET_BEFORE = 24
-_SNIPPET_LENGTH = 90
+_MOST_TRIGRAMS = 150
+_MOST_LOOKED_AT = 20_000
+"""Hits looked at to find enough conversations: of a word that is everywhere, the newest are enough."""
 
-_COUNT = "(SELECT count(*) FROM message WHERE conversation_id = c.id)"
+_HEAD = (
+    "c.id, c.title, c.updated_at, c.pinned_at, c.folder_id, c.deleted_at,"
+    " (SELECT count(*) FROM message WHERE conversation_id = c.id) AS n"
+)
 
 
-def find_heads(db: sqlite3.Connection, query: str, limit: int) -> tuple[ConversationHead, ...]:
-    """List conversations, newest first; with words, those whose title or one of whose messages holds them all."""
-    words = query.split()
-    if not words:
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A message that holds all terms; ``marks`` are start and end of the terms in ``snippet``."""
+
+    message_id: int
+    conversation_id: int
+    title: str
+    role: Role
+    created_at: datetime
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+
+
+def find_heads(
+    db: sqlite3.Connection, query: str, limit: int, *, is_deleted: bool = False
+) -> tuple[ConversationHead, ...]:
+    """List conversations; with terms, those whose title or one of whose messages holds them all, newest hit first."""
+    terms = terms_of(query)
+    if not terms:
+        order = "c.deleted_at DESC" if is_deleted else "c.pinned_at IS NULL, c.updated_at DESC"
         rows = db.execute(
-            f"SELECT c.id, c.title, c.updated_at, {_COUNT} AS n, NULL AS hit FROM conversation c"  # noqa: S608
-            " WHERE deleted_at IS NULL ORDER BY updated_at DESC, c.id DESC LIMIT ?",
+            f"SELECT {_HEAD} FROM conversation c"  # noqa: S608
+            f" WHERE deleted_at IS {'NOT ' if is_deleted else ''}NULL ORDER BY {order}, c.id DESC LIMIT ?",
             (limit,),
         )
-        return tuple(_head(row, words) for row in rows)
-    in_text, text_values = _condition(words)
-    in_title = " AND ".join("c.title LIKE ? ESCAPE '\\'" for _ in words)
+        return tuple(_head(row) for row in rows)
+    found: dict[int, int | None] = {}
+    for row in _titled(db, terms, limit):
+        found[row["id"]] = None
+    for n_seen, hit in enumerate(_hits(db, terms)):
+        if found.get(hit["conversation_id"]) is None and (len(found) < limit or hit["conversation_id"] in found):
+            found[hit["conversation_id"]] = hit["id"]
+        if n_seen >= _MOST_LOOKED_AT or (len(found) >= limit and None not in found.values()):
+            break
+    heads = [_found_head(db, conversation_id, message_id, terms) for conversation_id, message_id in found.items()]
+    return tuple(sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True))
+
+
+def find_messages(
+    db: sqlite3.Connection,
+    query: str,
+    *,
+    limit: int,
+    before_id: int | None = None,
+    conversation_id: int | None = None,
+) -> tuple[SearchHit, ...]:
+    """Find messages that hold all terms, newest first."""
+    terms = terms_of(query)
+    found: list[SearchHit] = []
+    if not terms or limit < 1:
+        return ()
+    for hit in _hits(db, terms, before_id, conversation_id):
+        row = db.execute(
+            "SELECT m.role, m.created_at, m.text, c.title"
+            " FROM message m JOIN conversation c ON c.id = m.conversation_id WHERE m.id = ?",
+            (hit["id"],),
+        ).fetchone()
+        snippet = snippet_of(row["text"], terms)
+        at = time_in(row["created_at"])
+        found.append(
+            SearchHit(hit["id"], hit["conversation_id"], row["title"], row["role"], at, snippet.text, snippet.marks)
+        )
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def _hits(
+    db: sqlite3.Connection, terms: tuple[Term, ...], before_id: int | None = None, conversation_id: int | None = None
+) -> Iterator[sqlite3.Row]:
+    """Yield id and conversation of the messages that hold all terms, newest first, as they are found."""
+    plan = _plan(db, terms)
+    if plan is None:
+        return
+    match, compared = plan
+    conditions, values = ["c.deleted_at IS NULL", "m.state <> 'streaming'"], list[object]()
+    if match:
+        source = "message_text t JOIN message m ON m.id = t.rowid"
+        conditions.append("t.message_text MATCH ?")
+        values.append(match)
+        order = "t.rowid"
+    else:
+        source, order = "message m", "m.id"
+    if before_id is not None:
+        conditions.append(f"{order} < ?")
+        values.append(before_id)
+    if conversation_id is not None:
+        conditions.append("m.conversation_id = ?")
+        values.append(conversation_id)
+    for term in compared:
+        conditions.append("m.text LIKE ? ESCAPE '\\'")
+        values.append(_like(term.text))
+    # CROSS JOIN keeps the order of the tables: the planner would sort all hits otherwise.
     rows = db.execute(
-        f"WITH hits AS (SELECT conversation_id, max(id) AS message_id FROM message WHERE {in_text}"  # noqa: S608
-        " GROUP BY conversation_id)"
-        f" SELECT c.id, c.title, c.updated_at, {_COUNT} AS n,"
-        " (SELECT text FROM message WHERE id = hits.message_id) AS hit"
-        " FROM conversation c LEFT JOIN hits ON hits.conversation_id = c.id"
-        f" WHERE deleted_at IS NULL AND (hits.message_id IS NOT NULL OR ({in_title}))"
-        " ORDER BY updated_at DESC, c.id DESC LIMIT ?",
-        (*text_values, *(_like(word) for word in words), limit),
+        f"SELECT m.id, m.conversation_id FROM {source} CROSS JOIN conversation c ON c.id = m.conversation_id"  # noqa: S608
+        f" WHERE {' AND '.join(conditions)} ORDER BY {order} DESC",
+        values,
     )
-    return tuple(_head(row, words) for row in rows)
+    beginnings = [term.pattern() for term in terms if term.is_beginning]
+    for row in rows:
+        if beginnings:
+            text = db.execute("SELECT text FROM message WHERE id = ?", (row["id"],)).fetchone()["text"]
+            if not all(pattern.search(text) for pattern in beginnings):
+                continue
+        yield row
 
 
-def _condition(words: list[str]) -> tuple[str, list[str]]:
-    """Return a condition on ``message`` that all words occur in it, and its values."""
-    indexed = [word for word in words if len(word) >= _INDEXED_LENGTH]
-    short = [word for word in words if len(word) < _INDEXED_LENGTH]
-    terms, values = [], []
-    if indexed:
-        terms.append("id IN (SELECT rowid FROM message_text WHERE message_text MATCH ?)")
-        values.append(" AND ".join('"' + word.replace('"', '""') + '"' for word in indexed))
-    for word in short:
-        terms.append("text LIKE ? ESCAPE '\\'")
-        values.append(_like(word))
-    return " AND ".join(terms), values
+def _plan(db: sqlite3.Connection, terms: tuple[Term, ...]) -> tuple[str, list[Term]] | None:
+    """Return what the index is asked, and the terms that texts are compared with; ``None`` if a term is nowhere."""
+    parts: list[str] = []
+    compared: list[Term] = []
+    for term in terms:
+        if len(term.text) >= _INDEXED_LENGTH:
+            parts.append(_quoted(term.text))
+        elif (trigrams := _trigrams_of(db, term.text)) is not None:
+            if not trigrams:
+                return None
+            parts.append("(" + " OR ".join(map(_quoted, trigrams)) + ")")
+        else:
+            compared.append(term)
+    return " AND ".join(parts), compared
 
 
-def _like(word: str) -> str:
-    escaped = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def _trigrams_of(db: sqlite3.Connection, text: str) -> list[str] | None:
+    """Return the trigrams that begin with a short term; ``None`` if they are too many."""
+    folded = text.lower()
+    rows = db.execute(
+        "SELECT term FROM message_trigram WHERE term >= ? AND term < ? LIMIT ?",
+        (folded, folded + "\U0010ffff", _MOST_TRIGRAMS + 1),
+    ).fetchall()
+    return [row["term"] for row in rows] if len(rows) <= _MOST_TRIGRAMS else None
+
+
+def _titled(db: sqlite3.Connection, terms: tuple[Term, ...], limit: int) -> list[sqlite3.Row]:
+    condition = " AND ".join("title LIKE ? ESCAPE '\\'" for _ in terms)
+    rows = db.execute(
+        f"SELECT id, title FROM conversation WHERE deleted_at IS NULL AND {condition}"  # noqa: S608
+        " ORDER BY updated_at DESC, id DESC LIMIT ?",
+        (*(_like(term.text) for term in terms), limit),
+    ).fetchall()
+    return [row for row in rows if all(term.pattern().search(row["title"]) for term in terms if term.is_beginning)]
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _like(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 
 
-def _head(row: sqlite3.Row, words: list[str]) -> ConversationHead:
+def _found_head(
+    db: sqlite3.Connection, conversation_id: int, message_id: int | None, terms: tuple[Term, ...]
+) -> ConversationHead:
+    row = db.execute(f"SELECT {_HEAD} FROM conversation c WHERE id = ?", (conversation_id,)).fetchone()  # noqa: S608
+    if message_id is None:
+        return _head(row)
+    text = db.execute("SELECT text FROM message WHERE id = ?", (message_id,)).fetchone()["text"]
+    return _head(row, snippet_of(text, terms), message_id)
+
+
+def _head(row: sqlite3.Row, snippet: Snippet | None = None, message_id: int | None = None) -> ConversationHead:
     return ConversationHead(
         id=row["id"],
         title=row["title"],
-        updated_at=datetime.fromisoformat(row["updated_at"]),
+        updated_at=time_in(row["updated_at"]),
         n_messages=row["n"],
-        snippet=snippet(row["hit"], words) if row["hit"] is not None else "",
+        snippet=snippet.text if snippet else "",
+        marks=snippet.marks if snippet else (),
+        message_id=message_id,
+        is_pinned=row["pinned_at"] is not None,
+        folder_id=row["folder_id"],
+        deleted_at=time_in(row["deleted_at"]) if row["deleted_at"] else None,
     )
-
-
-def snippet(text: str, words: list[str]) -> str:
-    """Cut the neighbourhood of the first word that occurs in ``text``, on one line."""
-    flat = " ".join(text.split())
-    folded = flat.casefold()
-    places = [place for word in words if (place := folded.find(word.casefold())) >= 0]
-    start = max(0, min(places, default=0) - _SNIPPET_BEFORE)
-    if start:
-        start = flat.find(" ", start, start + _SNIPPET_BEFORE) + 1 or start
-    end = start + _SNIPPET_LENGTH
-    return ("…" if start else "") + flat[start:end].strip() + ("…" if end < len(flat) else "")

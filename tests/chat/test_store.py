@@ -172,8 +172,9 @@ def test_damaged_page_is_found_at_opening(path, store, expect_log):
             file.seek(page * 4096)
             file.write(os.urandom(4096))
     with reopened(path) as again:
-        assert again.damage is not None
-        assert again.heads() == ()
+        assert "conversations with" in again.damage.message
+        assert 100 < len(again.heads()) <= 200
+        assert again.integrity() == "ok"
     assert len(list(path.parent.glob("chats.db.damaged-*"))) == 1
 
 
@@ -210,7 +211,7 @@ def test_locked_database_is_an_error_with_a_hint_and_the_next_try_works(path, st
 def test_full_database_is_an_error_with_a_hint_and_nothing_is_half_written(store):
     made = store.create()
     store.append(made.id, "user", "kept")
-    store._db.execute("PRAGMA max_page_count = 1")  # SQLite's own way to be out of space
+    store._db.connection.execute("PRAGMA max_page_count = 1")  # SQLite's own way to be out of space
     with pytest.raises(StoreError) as caught:
         store.append(made.id, "user", "x" * 1_000_000)
     assert "full" in caught.value.hint
@@ -280,4 +281,4 @@ def test_killed_writer_loses_nothing_it_had_written(path, lines):
         assert questions[: turn + 1] == [f"question {n}" for n in range(turn + 1)]
         assert answers[turn].text.startswith("".join(f"word{n} " for n in range(word + 1)))
         assert all(answer.state in ("complete", "interrupted") for answer in answers)
-        assert store._db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert store.integrity() == "ok"

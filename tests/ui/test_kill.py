@@ -87,7 +87,7 @@ def kill_after(home, wait_s):
 def check(home, shown):
     with closing(ChatStore(home / "data" / "chats.db")) as store:
         assert store.damage is None
-        assert store._db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert store.integrity() == "ok"
         store.recover()
         messages = store.load(store.heads()[0].id).messages
     texts = [message.text for message in messages]

@@ -1,0 +1,116 @@
+"""The connection to the chat database, and its faults in words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.errors import StoreError
+
+BUSY_MS = 250
+_DAMAGED = ("malformed", "not a database", "corrupt", "disk image")
+
+
+class Database:
+    """One connection in autocommit mode. Not thread-safe: one database, one thread."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection = connection
+        self.path = path
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection; raise what goes wrong as a :class:`StoreError`."""
+        try:
+            yield self.connection
+        except sqlite3.Error as fault:
+            raise explain(fault, self.path, "read") from fault
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection in a transaction, which is undone when the block raises; blocks may nest."""
+        if self.connection.in_transaction:
+            yield self.connection
+            return
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                self._undo()
+                raise
+        except sqlite3.Error as fault:
+            raise explain(fault, self.path, "write") from fault
+
+    def _undo(self) -> None:
+        if self.connection.in_transaction:  # else SQLite has done so itself
+            self.connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Connect to a database, made if missing, with our settings; in autocommit mode.
+
+    Raises:
+        sqlite3.Error: it cannot be opened.
+    """
+    db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
+    try:
+        db.row_factory = sqlite3.Row
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA secure_delete = ON")  # an erased chat is erased
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def is_damage(fault: BaseException | None) -> bool:
+    """Whether a fault tells of a damaged file, not of one that cannot be reached."""
+    return isinstance(fault, sqlite3.DatabaseError) and any(word in str(fault) for word in _DAMAGED)
+
+
+def explain(fault: Exception, path: Path, verb: str) -> StoreError:
+    """Put a database error in words, with what to do."""
+    text = str(fault)
+    if "locked" in text or "busy" in text:
+        hint = "Another program is using the file. Close it; what is on the screen will be saved with the next try."
+    elif "full" in text:
+        hint = "The disk is full. Free some space; what is on the screen stays there and is saved with the next try."
+    elif is_damage(fault):
+        hint = "The file is damaged. It will be repaired at the next start; export what is on the screen first."
+    elif "readonly" in text or "read-only" in text or "unable to open" in text:
+        hint = "Check that the folder exists and that you may write to it."
+    elif "too big" in text:
+        hint = "One message can be as long as 900 MB. Export what is on the screen, and ask for less at once."
+    else:
+        hint = "What is on the screen stays there. Check the disk, then try again."
+    return StoreError(f"Cannot {verb} the chat database {path}: {text}.", hint)
+
+
+def now() -> datetime:
+    """Return the present moment, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def time_out(moment: datetime) -> str:
+    """Write a moment so that text sorts as time does."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def time_in(text: str) -> datetime:
+    """Read a moment; one that damage or another program has spoilt is the beginning of time."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except (ValueError, TypeError):
+        return datetime.fromtimestamp(0, UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,284 @@
+"""Opening the chat database: check, upgrade with a copy kept, repair what is damaged, read what cannot be written."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.chat.checking import PATIENCE_S, FileCheck, suspicion_of
+from app.chat.database import connect, explain, is_damage, now
+from app.chat.salvage import Salvaged, salvage
+from app.chat.schema import MIGRATIONS, Step, migrate, version_of
+from app.errors import StoreError
+
+logger = logging.getLogger(__name__)
+
+COMPANIONS = ("", "-wal", "-shm")
+KEPT_COPIES = 3
+_IN_MEMORY = Path(":memory:")
+_READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open database, and what is to be said about its opening."""
+
+    connection: sqlite3.Connection
+    path: Path
+    check: FileCheck
+    damage: StoreError | None = None
+    notice: StoreError | None = None
+    is_on_disk: bool = True
+
+
+def open_database(path: Path, steps: tuple[Step, ...] = MIGRATIONS) -> Opened:
+    """Open a database, made if missing.
+
+    Raises:
+        StoreError: it cannot be opened, or a newer version of the program made it.
+    """
+    if path == _IN_MEMORY:
+        db = connect(path)
+        migrate(db, steps)
+        return Opened(db, path, FileCheck(None), is_on_disk=False)
+    if not _may_write(path):
+        return _read_into_memory(path, steps)
+    try:
+        return _open(path, steps)
+    except StoreError as fault:
+        if not is_damage(fault.__cause__):
+            raise
+        damage = repair(path, fault.__cause__, steps)
+    again = _open(path, steps)
+    return Opened(again.connection, path, again.check, damage, again.notice)
+
+
+def _open(path: Path, steps: tuple[Step, ...]) -> Opened:
+    """Connect, check, upgrade."""
+    db: sqlite3.Connection | None = None
+    check: FileCheck | None = None
+    try:
+        _refuse_newer(path, len(steps))
+        db = connect(path)
+        check = FileCheck(path)
+        _heed(check, path)
+        notice = upgrade(db, path, steps)
+    except BaseException as fault:
+        if check is not None:
+            check.stop()
+        if db is not None:
+            db.close()
+        if isinstance(fault, sqlite3.Error):
+            raise explain(fault, path, "open") from fault
+        raise
+    return Opened(db, path, check, notice=notice)
+
+
+def _heed(check: FileCheck, path: Path) -> None:
+    """Wait for a check as long as is worth it; to its end if damage was found after an earlier opening."""
+    is_suspected = suspicion_of(path).exists()
+    if problem := check.wait(None if is_suspected else PATIENCE_S):
+        raise sqlite3.DatabaseError(f"database disk image is malformed: {problem}")
+    if is_suspected:
+        suspicion_of(path).unlink(missing_ok=True)
+
+
+def _refuse_newer(path: Path, n_known: int) -> None:
+    """Refuse a database from the future before anything of it is touched.
+
+    Opening for writing would fold its log into the file; a connection for reading leaves both as they are.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    try:
+        # With a log, its end decides; without, nothing but the file is read, and no companion is made.
+        has_log = path.with_name(path.name + "-wal").exists()
+        uri = f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1")
+        with closing(sqlite3.connect(uri, uri=True)) as db:
+            found = version_of(db)
+    except sqlite3.Error:
+        return  # whatever that is, opening says it
+    if found > n_known:
+        raise StoreError(
+            f"{path} was made by a newer version of Slipstream (format {found}, this one knows {n_known}).",
+            "Start the newer version. The file was not touched.",
+        )
+
+
+# --- upgrading ----------------------------------------------------------------------------------------
+
+
+def upgrade(db: sqlite3.Connection, path: Path, steps: tuple[Step, ...]) -> StoreError | None:
+    """Bring a database to the newest version; an old one with content is copied first, and comes back if that fails.
+
+    Raises:
+        StoreError: the copy cannot be made, or a step failed; the file is as it was.
+    """
+    version = version_of(db)
+    if version >= len(steps):
+        return None
+    if version == 0:
+        migrate(db, steps)
+        return None
+    copy = _copy_before(db, path, version)
+    try:
+        migrate(db, steps)
+    except BaseException as fault:
+        _bring_back(db, copy, path)
+        if not isinstance(fault, sqlite3.Error):
+            raise
+        raise StoreError(
+            f"The chat database {path} could not be upgraded to format {len(steps)}: {fault}. It is as it was.",
+            f"Free some space or close other programs, then start again. A copy is in {copy.name}.",
+        ) from fault
+    _forget_old_copies(path)
+    return StoreError(
+        f"The chat database was upgraded to format {len(steps)}.", f"A copy of the old one is kept as {copy.name}."
+    )
+
+
+def _copy_before(db: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy the database, its log included; a copy under its name is whole."""
+    stamp = now().strftime("%Y%m%d-%H%M%S")
+    copy = path.with_name(f"{path.name}.format-{version}-{stamp}")
+    part = path.with_name(f"{path.name}.copying")  # the same name each time: a kill leaves one at most
+    try:
+        part.unlink(missing_ok=True)
+        with closing(sqlite3.connect(part)) as target:
+            db.backup(target)
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.replace(copy)
+    except (sqlite3.Error, OSError) as fault:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise StoreError(
+            f"The chat database {path} has to be upgraded, and its copy cannot be written: {fault}.",
+            "Free as much space as the file takes, then start again. The file was not touched.",
+        ) from fault
+    return copy
+
+
+def _bring_back(db: sqlite3.Connection, copy: Path, path: Path) -> None:
+    """Make the database what its copy is, in one transaction of SQLite's own."""
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+    try:
+        with closing(sqlite3.connect(copy)) as source:
+            if version_of(source) != version_of(db):  # steps before the failed one had been carried out
+                source.backup(db)
+    except sqlite3.Error as fault:
+        raise StoreError(
+            f"The chat database {path} is half upgraded and cannot be brought back: {fault}.",
+            f"Close the program, and rename {copy.name} to {path.name}.",
+        ) from fault
+
+
+def _forget_old_copies(path: Path) -> None:
+    copies = sorted(path.parent.glob(f"{path.name}.format-*"), key=lambda copy: copy.stat().st_mtime)
+    for old in copies[:-KEPT_COPIES]:
+        with suppress(OSError):
+            old.unlink()
+
+
+# --- repairing ----------------------------------------------------------------------------------------
+
+
+def repair(path: Path, fault: BaseException | None, steps: tuple[Step, ...]) -> StoreError:
+    """Keep a damaged database beside a new one that holds what can still be read of it; return what is to be said.
+
+    The new file takes the name only when it is whole: a kill in between leaves the damaged one in its place.
+    """
+    stamp = now().strftime("%Y%m%d-%H%M%S")
+    aside = _free_name(path.with_name(f"{path.name}.damaged-{stamp}"))
+    fresh = path.with_name(f"{path.name}.repaired")
+    for suffix in COMPANIONS:
+        path.with_name(fresh.name + suffix).unlink(missing_ok=True)
+    try:
+        saved = _salvage_into(fresh, path, steps)
+        for suffix in COMPANIONS:
+            companion = path.with_name(path.name + suffix)
+            if companion.exists():
+                companion.replace(aside.with_name(aside.name + suffix))
+        fresh.replace(path)
+        suspicion_of(path).unlink(missing_ok=True)
+    except (OSError, sqlite3.Error) as refusal:
+        raise StoreError(
+            f"The chat database {path} is damaged ({fault}) and cannot be repaired: {refusal}.",
+            "Free some space and check the permissions of its folder, then start again. Nothing was deleted.",
+        ) from refusal
+    logger.warning("The chat database was damaged (%s); kept as %s; saved: %s", fault, aside, saved)
+    return StoreError(
+        f"The chat database was damaged ({fault}). {saved.words()} The damaged file was kept as {aside.name}.",
+        f"Keep {aside} until you have looked whether anything is missing.",
+    )
+
+
+def _salvage_into(fresh: Path, damaged: Path, steps: tuple[Step, ...]) -> Salvaged:
+    with closing(connect(fresh)) as db:
+        migrate(db, steps)
+        saved = salvage(damaged, db)
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.execute("PRAGMA journal_mode = DELETE")  # one file, without companions, is what is renamed
+    return saved
+
+
+def _free_name(path: Path) -> Path:
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.name}-{number}")
+    return free
+
+
+# --- what cannot be written ---------------------------------------------------------------------------
+
+
+def _may_write(path: Path) -> bool:
+    """Whether the file and its folder let us write; a missing folder is for opening to say."""
+    if not path.exists():
+        return True
+    if not os.access(path, os.W_OK):
+        return False
+    try:
+        probe = path.with_name(f"{path.name}.probe-{os.getpid()}")
+        probe.touch()
+        probe.unlink()
+    except OSError as fault:
+        return fault.errno not in _READ_ONLY
+    return True
+
+
+def _read_into_memory(path: Path, steps: tuple[Step, ...]) -> Opened:
+    """Read a database that cannot be written; what is said from now on lasts as long as the program.
+
+    Raises:
+        StoreError: it cannot be read either, or is from a newer version.
+    """
+    _refuse_newer(path, len(steps))
+    db = connect(_IN_MEMORY)
+    try:
+        # SQLite wants to write beside the file even to read its log: let it do so elsewhere.
+        with tempfile.TemporaryDirectory(prefix="slipstream-") as folder:
+            for suffix in ("", "-wal"):
+                companion = path.with_name(path.name + suffix)
+                if companion.exists():
+                    shutil.copyfile(companion, Path(folder) / companion.name)
+            with closing(sqlite3.connect(Path(folder) / path.name)) as source:
+                source.backup(db)
+        migrate(db, steps)
+    except (sqlite3.Error, OSError) as fault:
+        db.close()
+        raise explain(fault, path, "read") from fault
+    notice = StoreError(
+        f"{path} cannot be written. Your conversations can be read; what you write now is not saved.",
+        "Check the permissions of the file and its folder, then start again.",
+    )
+    return Opened(db, path, FileCheck(None), notice=notice, is_on_disk=False)

@@ -1,0 +1,137 @@
+"""Folders of conversations, and named presets: what orders and repeats, beside what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.chat.chat_settings import PRESET_NAME_LENGTH, ConversationSettings, Preset
+from app.chat.conversation import Folder
+from app.chat.database import Database, now, time_out
+from app.chat.rows import json_out, settings_in
+from app.errors import StoreError
+
+FOLDER_NAME_LENGTH = 80
+
+
+class Folders:
+    """The folders of a store, in a person's order. A folder that is deleted lets its conversations go, unharmed."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> tuple[Folder, ...]:
+        """List them, with how many conversations each has."""
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT id, name, is_open, (SELECT count(*) FROM conversation"
+                "  WHERE folder_id = folder.id AND deleted_at IS NULL) AS n FROM folder ORDER BY position, id"
+            ).fetchall()
+        return tuple(
+            Folder(id=r["id"], name=r["name"], is_open=bool(r["is_open"]), n_conversations=r["n"]) for r in rows
+        )
+
+    def create(self, name: str) -> Folder:
+        """Make a folder behind the others.
+
+        Raises:
+            StoreError: it has no name.
+        """
+        name = _clean(name, FOLDER_NAME_LENGTH, "folder")
+        with self._database.writing() as db:
+            row = db.execute(
+                "INSERT INTO folder(name, position) SELECT ?, coalesce(max(position), 0) + 1 FROM folder", (name,)
+            )
+        return Folder(id=int(row.lastrowid or 0), name=name)
+
+    def rename(self, folder_id: int, name: str) -> None:
+        """Give a folder another name."""
+        name = _clean(name, FOLDER_NAME_LENGTH, "folder")
+        with self._database.writing() as db:
+            db.execute("UPDATE folder SET name = ? WHERE id = ?", (name, folder_id))
+
+    def show(self, folder_id: int, *, is_open: bool) -> None:
+        """Remember whether the list shows what is in it."""
+        with self._database.writing() as db:
+            db.execute("UPDATE folder SET is_open = ? WHERE id = ?", (is_open, folder_id))
+
+    def order(self, folder_ids: Sequence[int]) -> None:
+        """Put folders in this order."""
+        with self._database.writing() as db:
+            db.executemany("UPDATE folder SET position = ? WHERE id = ?", list(enumerate(folder_ids, 1)))
+
+    def delete(self, folder_id: int) -> tuple[int, ...]:
+        """Delete a folder; return the conversations that were in it, for an undo."""
+        with self._database.writing() as db:
+            rows = db.execute("SELECT id FROM conversation WHERE folder_id = ?", (folder_id,)).fetchall()
+            db.execute("DELETE FROM folder WHERE id = ?", (folder_id,))
+        return tuple(int(row["id"]) for row in rows)
+
+
+class Presets:
+    """The named settings of a store. Names differ by more than capitals."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> tuple[Preset, ...]:
+        """List them by name."""
+        with self._database.reading() as db:
+            rows = db.execute("SELECT id, name, settings FROM preset ORDER BY name").fetchall()
+        return tuple(Preset(id=row["id"], name=row["name"], settings=settings_in(row["settings"])) for row in rows)
+
+    def save(self, name: str, settings: ConversationSettings) -> Preset:
+        """Keep settings under a name; one that has it already takes these instead."""
+        name = _clean(name, PRESET_NAME_LENGTH, "preset")
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT INTO preset(name, settings, updated_at) VALUES (?, ?, ?)"
+                " ON CONFLICT(name) DO UPDATE SET settings = excluded.settings, updated_at = excluded.updated_at",
+                (name, json_out(settings), time_out(now())),
+            )
+            row = db.execute("SELECT id, name FROM preset WHERE name = ?", (name,)).fetchone()
+        return Preset(id=row["id"], name=row["name"], settings=settings)
+
+    def rename(self, preset_id: int, name: str) -> None:
+        """Give a preset another name.
+
+        Raises:
+            StoreError: another has it, or it is empty.
+        """
+        name = _clean(name, PRESET_NAME_LENGTH, "preset")
+        with self._database.writing() as db:
+            if db.execute("SELECT 1 FROM preset WHERE name = ? AND id <> ?", (name, preset_id)).fetchone():
+                raise StoreError(f"There is a preset “{name}” already.", "Choose another name.")
+            db.execute("UPDATE preset SET name = ? WHERE id = ?", (name, preset_id))
+
+    def delete(self, preset_id: int) -> None:
+        """Delete a preset; conversations that took it over keep what they took."""
+        with self._database.writing() as db:
+            db.execute("DELETE FROM preset WHERE id = ?", (preset_id,))
+
+    def add(self, presets: Sequence[Preset]) -> tuple[Preset, ...]:
+        """Add imported presets; one whose name is taken by other settings gets a number behind its name."""
+        added = []
+        with self._database.writing():
+            for preset in presets:
+                present = {have.name.casefold(): have for have in self.all()}
+                same = present.get(preset.name.strip().casefold())
+                if same is not None and same.settings == preset.settings:
+                    added.append(same)
+                    continue
+                added.append(self.save(_free_name(preset.name.strip(), set(present)), preset.settings))
+        return tuple(added)
+
+
+def _clean(name: str, length: int, kind: str) -> str:
+    name = " ".join(name.split())[:length].strip()
+    if not name:
+        raise StoreError(f"A {kind} needs a name.", "Type one.")
+    return name
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    number, free = 1, name
+    while free.casefold() in taken:
+        number += 1
+        free = f"{name[: PRESET_NAME_LENGTH - 6]} {number}"
+    return free
