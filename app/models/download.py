@@ -22,11 +22,11 @@ from app.models.disk_room import SPARE_BYTES, check_room
 from app.models.hub import Hub
 from app.models.job import Job
 from app.models.meter import STALL_S, Meter
+from app.models.models_folder import models_folder
 from app.models.part_file import PartFile
 from app.models.remote import Item
 from app.models.removal import discard
 from app.models.shelf import Shelf
-from app.paths import models_dir
 
 Phase = Literal["waiting", "checking", "downloading", "stalled", "retrying", "verifying", "done"]
 
@@ -72,10 +72,15 @@ class Downloads:
         self, hub: Hub, folder: Path | None = None, *, n_at_once: int = N_AT_ONCE, spare_bytes: int = SPARE_BYTES
     ) -> None:
         self._hub = hub
-        self._shelf = Shelf(models_dir() if folder is None else folder)
+        self._folder = folder
         self._slots = asyncio.Semaphore(n_at_once)
         self._spare_bytes = spare_bytes
         self._jobs: list[Job] = []
+
+    @property
+    def _shelf(self) -> Shelf:
+        """The folder that is ours now: it may be moved while the program runs."""
+        return Shelf(models_folder() if self._folder is None else self._folder)
 
     async def get(self, item: Item) -> AsyncGenerator[Progress, None]:
         """Get an item; yields at least every 0.2 s, the last with the phase ``done`` and the paths.
@@ -93,7 +98,7 @@ class Downloads:
                 async for progress in steps:
                     yield progress
             await loop.run_in_executor(pool, job.finish)
-            yield Progress(item.title, "done", item.n_bytes, item.n_bytes, paths=job.places)
+            yield Progress(item.title, "done", item.n_bytes, item.n_bytes, detail=job.detail, paths=job.places)
         finally:
             job.stop()
             self._jobs.remove(job)
@@ -101,11 +106,11 @@ class Downloads:
 
     def unfinished(self) -> list[Unfinished]:
         """List what was begun and is not there yet, also by earlier runs of the program."""
-        found = []
-        for item in self._shelf.unfinished():
-            parts = [PartFile(self._shelf.folder, file) for file in item.files]
+        found, shelf = [], self._shelf
+        for item in shelf.unfinished():
+            parts = [PartFile(shelf.folder, file) for file in item.files]
             n_bytes = sum(
-                file.n_bytes if self._shelf.is_there(file) else part.n_bytes
+                file.n_bytes if shelf.is_there(file) else part.n_bytes
                 for file, part in zip(item.files, parts, strict=True)
             )
             found.append(Unfinished(item, n_bytes, any(part.is_taken() for part in parts)))
@@ -123,15 +128,15 @@ class Downloads:
         job.prepare()
         queued = sum(other.n_left_bytes for other in self._jobs if other is not job)
         queued += self._n_left_elsewhere(job)
-        check_room(self._shelf.folder, job.n_left_bytes, queued, self._spare_bytes)
+        check_room(job.folder, job.n_left_bytes, queued, self._spare_bytes)
 
     def _n_left_elsewhere(self, job: Job) -> int:
         """Count what other processes are still to write to the same folder."""
         ours = {file.digest for each in (job, *self._jobs) for file in each.item.files}
         return sum(
             max(0, file.n_bytes - part.n_bytes)
-            for item in self._shelf.unfinished()
-            for file, part in ((file, PartFile(self._shelf.folder, file)) for file in item.files)
+            for item in Shelf(job.folder).unfinished()
+            for file, part in ((file, PartFile(job.folder, file)) for file in item.files)
             if file.digest not in ours and part.is_taken()
         )
 

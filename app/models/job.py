@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from app.errors import DownloadError
+from app.models.cached import in_caches, is_the_file, seed, torn
 from app.models.hub import Hub
 from app.models.part_file import PartFile
-from app.models.remote import Item, RemoteFile, make_hash
+from app.models.places import shared_caches
+from app.models.remote import Item, RemoteFile
 from app.models.shelf import Shelf
 from app.models.transfer import StoppedError, Transfer
 
-JobPhase = Literal["waiting", "checking", "downloading", "retrying", "verifying"]
+logger = logging.getLogger(__name__)
 
-_BLOCK_BYTES = 1 << 20
+JobPhase = Literal["waiting", "checking", "downloading", "retrying", "verifying"]
 
 
 class Fetch:
-    """One file of an item: there already, to be compared with what is in its place, or to be fetched."""
+    """One file of an item: there already, to be compared with what is in its place or in a cache, or to be fetched.
+
+    ``cached`` is where a cache seems to have it; ``in_place`` is that, once it was compared, and the file stays there.
+    """
 
     def __init__(self, hub: Hub, shelf: Shelf, file: RemoteFile) -> None:
         self.file = file
@@ -27,13 +33,20 @@ class Fetch:
         self.transfer = Transfer(hub.open, file, self.part, hub.patience)
         self.is_there = False
         self.is_checking = False
+        self.cached: Path | None = None
+        self.in_place: Path | None = None
         self._shelf = shelf
         self._is_stopped = False
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes of it are there."""
-        return self.file.n_bytes if self.is_there else self.transfer.n_bytes
+        """How many bytes of it are there, or on this disk and need only be compared."""
+        return self.file.n_bytes if self.is_there or self.cached is not None else self.transfer.n_bytes
+
+    @property
+    def place(self) -> Path:
+        """Where it is, or will be."""
+        return self.in_place or self._shelf.place(self.file)
 
     @property
     def is_over(self) -> bool:
@@ -48,6 +61,8 @@ class Fetch:
             SlipstreamError: it cannot be had.
         """
         self.is_there = self.is_there or self._shelf.is_there(self.file) or self._is_in_place()
+        if not self.is_there and self.cached is not None:
+            self.is_there = self._is_in_cache(self.cached)
         if not self.is_there:
             self.transfer.run()
 
@@ -67,7 +82,7 @@ class Fetch:
         place = self._shelf.place(self.file)
         self.is_checking = True
         try:
-            if place.stat().st_size == self.file.n_bytes and self._hash(place) == self.file.digest.partition(":")[2]:
+            if is_the_file(place, self.file, self._check_stop):
                 self._shelf.adopt(self.file)
                 return True
         except OSError as fault:
@@ -81,14 +96,36 @@ class Fetch:
             "It was not pulled, so it is kept: move it away, then pull again.",
         )
 
-    def _hash(self, place: Path) -> str:
-        running = make_hash(self.file)
-        with place.open("rb", buffering=0) as source:
-            while block := source.read(_BLOCK_BYTES):
-                if self._is_stopped:
-                    raise StoppedError
-                running.update(block)
-        return running.hexdigest()
+    def _is_in_cache(self, cached: Path) -> bool:
+        """Compare with what a cache has; a file that is another one, or cannot be read, is fetched as if none were."""
+        self.is_checking = True
+        self.transfer.detail = "It is on this disk already: comparing it with the hub's hash."
+        try:
+            if is_the_file(cached, self.file, self._check_stop):
+                self.in_place = cached
+                self.transfer.detail = f"Used where it is: {cached.parent}"
+                return True
+        except OSError as fault:
+            logger.info("not used: %s: %s", cached, fault.strerror)
+        finally:
+            self.is_checking = False
+            self.cached = None
+        self.transfer.detail = ""
+        return False
+
+    def take_in(self) -> None:
+        """Copy a file that was to stay in a cache into its part.
+
+        Raises:
+            DownloadError: the disk does not take it.
+        """
+        if self.in_place is not None:
+            seed(self.part, self.in_place)
+            self.in_place, self.is_there = None, False
+
+    def _check_stop(self) -> None:
+        if self._is_stopped:
+            raise StoppedError
 
 
 class Job:
@@ -101,9 +138,14 @@ class Job:
         self._shelf = shelf
 
     @property
+    def folder(self) -> Path:
+        """The models folder that it goes to."""
+        return self._shelf.folder
+
+    @property
     def places(self) -> tuple[Path, ...]:
         """Where the files belong."""
-        return tuple(self._shelf.place(file) for file in self.item.files)
+        return tuple(fetch.place for fetch in self.fetches)
 
     @property
     def n_bytes(self) -> int:
@@ -147,16 +189,22 @@ class Job:
             fetch.part.acquire()
             fetch.is_there = self._shelf.is_there(fetch.file)
             fetch.transfer.n_bytes = fetch.part.n_bytes
+        cached = in_caches(self.item, shared_caches())
+        for fetch in self.fetches:
+            fetch.cached = None if fetch.is_there else cached.get(fetch.file)
         self._drop_older()
         if not all(fetch.is_there for fetch in self.fetches):
             self._shelf.remember(self.item)
 
     def finish(self) -> None:
-        """Put the files into their places.
+        """Put the files into their places, but for those that stay in a cache.
 
         Raises:
             DownloadError: a place cannot be written.
         """
+        in_place = {fetch.file for fetch in self.fetches if fetch.in_place is not None}
+        for file in torn(self.item.files, in_place):
+            next(fetch for fetch in self.fetches if fetch.file == file).take_in()
         self._shelf.finish(self.item, [(fetch.file, fetch.part) for fetch in self.fetches if not fetch.is_there])
 
     def stop(self) -> None:

