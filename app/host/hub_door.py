@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from app.errors import HubAccessError
+from app.errors import HubAccessError, SlipstreamError
 from app.host.background import beside
 
 if TYPE_CHECKING:
@@ -48,31 +48,52 @@ class HubDoor:
         async with self._slots:
             return await beside(lambda: work(self.hub()), "hub")
 
-    async def give_token(self, text: str) -> str:
-        """Keep a token in the keyring and use it from now on; where there is no keyring, until the program ends.
+    async def give_token(self, text: str, repo: str = "") -> str:
+        """Try a token, and if the hub knows it keep it in the keyring, or where there is none until the program ends.
+
+        Args:
+            text: what the person gave.
+            repo: the repository that it is for.
 
         Returns:
             Where it is kept, as a sentence.
 
         Raises:
-            HubAccessError: it cannot be a token.
+            SlipstreamError: it cannot be a token, the hub does not accept it, or cannot be asked.
         """
-        return await self.ask(lambda hub: self._keep(hub, text))
+        return await self.ask(lambda hub: self._try(hub, text, repo))
 
-    def _keep(self, hub: Hub, text: str) -> str:
+    async def forget_token(self) -> None:
+        """Forget the token that was given, also in the keyring."""
+
+        def forget(hub: Hub) -> None:
+            from app.models.hub_token import forget_token
+
+            self._session_token = None
+            forget_token()
+            hub.look_for_token()
+
+        await self.ask(forget)
+
+    def _try(self, hub: Hub, text: str, repo: str) -> str:
         from app.models.hub_token import checked, keep_token
 
-        token = checked(text.strip(), "the entry")
-        try:
-            keep_token(token.value)
-        except HubAccessError:
-            self._session_token = token
-            said = "This system has no keyring, so the token is kept until the program ends."
-        else:
-            self._session_token = None
-            said = "The token is kept in the keyring of this system."
+        before, self._session_token = self._session_token, checked(text.strip(), "the entry")
         hub.look_for_token()
-        return said
+        try:
+            if repo:
+                hub.repository(repo)
+            else:
+                hub.search("gguf", 1)
+        except SlipstreamError:
+            self._session_token = before
+            hub.look_for_token()
+            raise
+        try:
+            keep_token(self._session_token.value)
+        except HubAccessError:
+            return "This system has no keyring, so the token is kept until the program ends."
+        return "The token is kept in the keyring of this system."
 
     def _find(self) -> Token | None:
         from app.models.hub_token import find_token

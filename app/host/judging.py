@@ -6,7 +6,9 @@ read of a file is kept, so that looking at the same model again costs nothing. F
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.host import ways
@@ -16,8 +18,9 @@ from app.host.hub_door import HubDoor
 from app.host.offers import Listing, Model, Offer, Offers
 from app.host.values import PairChoice
 from app.models.catalog import Catalog, CatalogPair
-from app.models.library import BrokenFile, Library, LibraryEntry
+from app.models.library import BrokenFile, Contents, Library, LibraryEntry
 from app.models.memory import Room, room_now
+from app.models.models_folder import models_folder
 from app.models.recommendation import Ranked, rank
 
 if TYPE_CHECKING:
@@ -35,17 +38,19 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is on this computer: models to chat with, what only drafts, and what cannot be loaded."""
+    """What is on this computer, where our folder is, and how full its disk is."""
 
-    models: tuple[LibraryEntry, ...]
-    drafters: tuple[LibraryEntry, ...]
-    broken: tuple[BrokenFile, ...]
+    contents: Contents
+    folder: Path
+    n_free_bytes: int
 
     @property
     def n_bytes(self) -> int:
-        """What they take on the disks, without the starter, which comes with the program."""
-        sound = sum(entry.n_bytes for entry in (*self.models, *self.drafters) if entry.source != "starter")
-        return sound + sum(_size(file) for file in self.broken)
+        """What all files take, without the starter, which comes with the program."""
+        sound = (*self.contents.models, *self.contents.drafters)
+        return sum(entry.n_bytes for entry in sound if entry.source != "starter") + sum(
+            map(_size, self.contents.broken)
+        )
 
 
 class Judging:
@@ -75,8 +80,12 @@ class Judging:
         return await beside(self._shown, "library")
 
     def _shown(self) -> Shown:
-        library = self._library
-        return Shown(tuple(library.entries()), tuple(library.drafters()), tuple(library.broken()))
+        folder = models_folder()
+        try:
+            n_free = shutil.disk_usage(folder).free
+        except OSError:  # the disk that a person chose is away
+            n_free = 0
+        return Shown(self._library.contents(), folder, n_free)
 
     async def search(self, words: str) -> list[FoundModel]:
         """Find repositories on the hub.

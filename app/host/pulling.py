@@ -84,7 +84,7 @@ class Pulls:
     def __init__(self, door: HubDoor, folder: Path | None = None) -> None:
         self._door = door
         self._folder = folder
-        self._downloads: Downloads | None = None
+        self._downloads: dict[Path, Downloads] = {}  # one a folder: a person may move it meanwhile
         self._pulls: dict[str, Pull] = {}
         self._what: dict[str, Item | CatalogPair] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -174,9 +174,8 @@ class Pulls:
         try:
             item = await self._item(title)
             self._what[title] = item
-            if self._downloads is None:
-                self._downloads = await self._door.ask(lambda hub: _make_downloads(hub, self._folder))
-            async with aclosing(self._downloads.get(item)) as steps:
+            downloads = await self._door.ask(self._downloads_of)
+            async with aclosing(downloads.get(item)) as steps:
                 async for step in steps:
                     self._set(_pull_of(title, step))
         except asyncio.CancelledError:
@@ -200,6 +199,12 @@ class Pulls:
 
         pair = what
         return await self._door.ask(lambda hub: item_of(pair, hub))
+
+    def _downloads_of(self, hub: Hub) -> Downloads:
+        from app.models.download import Downloads
+
+        folder = _shelf(self._folder).folder
+        return self._downloads.setdefault(folder, Downloads(hub, folder))
 
     def _repo_of(self, title: str, fault: HubAccessError) -> str:
         """Return the repository that a refusal is about: the one that its words name."""
@@ -240,20 +245,14 @@ def _pull_of(title: str, step: Progress) -> Pull:
     )
 
 
-# The imports of the next three take a quarter of a second: they are done on the threads that call them.
-
-
-def _make_downloads(hub: Hub, folder: Path | None) -> Downloads:
-    from app.models.download import Downloads
-
-    return Downloads(hub, folder)
+# The imports below take a quarter of a second: they are done on the threads that call these.
 
 
 def _shelf(folder: Path | None) -> Shelf:
+    from app.models.models_folder import models_folder
     from app.models.shelf import Shelf
-    from app.paths import models_dir
 
-    return Shelf(folder or models_dir())
+    return Shelf(folder or models_folder())
 
 
 def _discard(folder: Path | None, title: str, what: Item | CatalogPair | None) -> None:

@@ -182,7 +182,8 @@ def entry_of(model: CatalogModel, entries: Sequence[LibraryEntry]) -> LibraryEnt
 
 def all_of(library: Library) -> list[LibraryEntry]:
     """Return every file on this computer that can be loaded."""
-    return [*library.entries(), *library.drafters()]
+    contents = library.contents()
+    return [*contents.models, *contents.drafters]
 
 
 def _with_reckoned(target: Candidate, draft: Candidate | None, how: PairChoice) -> Judgement:
