@@ -9,8 +9,8 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Devices by ggml's names, none of them: the processor alone; several share the layers.
 
     ``n_layers`` counts the last layers that go there, -1 is all. ``n_batch`` is how many tokens are evaluated at once,
-    at most: buffers grow with it. ``keeps_window`` keeps the whole text also in layers that look back a short way, so that
-    any of it can be rewound; ``maps_file`` leaves the weights of the processor in the file's own pages.
+    at most: buffers grow with it. ``keeps_window`` keeps the whole text also in layers that look back a short way, so
+    that any of it can be rewound; ``maps_file`` leaves the weights of the processor in the file's own pages.
     """
 
     devices: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib import util
 from pathlib import Path
@@ -60,12 +61,24 @@ def binding() -> Any:  # noqa: ANN401 - the binding has no types
     Raises:
         LoadError: it is missing, needs another one that is missing, or lacks a function of the pinned version.
     """
+    _bring_together()
     try:
         from llama_cpp import llama_cpp
     except (ImportError, OSError, RuntimeError, AttributeError) as fault:
         message = f"The native library in {library_folder()} cannot be loaded: {fault}"
         raise LoadError(message, REINSTALL) from fault
     return llama_cpp
+
+
+def _bring_together() -> None:
+    """Load what the library of a pack needs of its own folder: on Linux a build need not say where that is.
+
+    What does not load here is for llama's own loading to explain.
+    """
+    if sys.platform == "linux" and os.environ.get("LLAMA_CPP_LIB_PATH"):
+        for name in ("libggml-base.so", "libggml.so"):
+            with suppress(OSError):
+                ctypes.CDLL(str(library_folder() / name))
 
 
 @cache

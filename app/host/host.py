@@ -21,11 +21,13 @@ from dataclasses import replace
 from typing import Any
 
 from app.costs import CostsAt
-from app.engine.client import Engine, EngineClient
+from app.engine.client import Engine
 from app.engine.death import HINT
 from app.errors import EngineDiedError, EngineError, SlipstreamError
 from app.host.files import PairFiles
 from app.host.lesson_book import LessonBook
+from app.host.placing import Placed, Placing, in_thread
+from app.host.runtime_engine import RuntimeEngine
 from app.host.turn import Job, Turn, last_event, tell
 from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
 from app.metrics.recorder import SessionLog
@@ -54,13 +56,15 @@ class Host:
     def __init__(
         self,
         *,
-        make_engine: Callable[[], Engine] = EngineClient,
+        make_engine: Callable[[], Engine] = RuntimeEngine,
         library: Library | None = None,
         session: SessionLog | None = None,
+        placing: Placing | None = None,
     ) -> None:
         self._make_engine = make_engine
         self._files = PairFiles(library or Library())
         self._session = session or SessionLog()
+        self._placing = placing or Placing()
         self._book = LessonBook()
         self._state = HostState()
         self._subscribers: list[Callable[[HostState], None]] = []
@@ -227,8 +231,8 @@ class Host:
     def _is_alive(self) -> bool:
         return self._engine is not None and self._engine.alive
 
-    async def _ensure_engine(self) -> Engine:
-        if self._engine is not None and self._engine.alive:
+    async def _ensure_engine(self, placed: Placed | None = None) -> Engine:
+        if self._engine is not None and self._engine.alive and not self._placing.needs_new_engine(placed):
             return self._engine
         await self._drop_engine()
         self._enter("starting", "Starting the engine…")
@@ -263,22 +267,24 @@ class Host:
 
     def _note_death(self, engine: Engine, fault: EngineDiedError) -> None:
         if engine is self._engine:
-            self._enter("died", fault.message)
+            self._enter("died", self._placing.note_death(fault).message)
 
     async def _load(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
-        target, draft = await self._find_files(pair)
+        target, draft, placed = await self._find_files(pair)
         job.check_wanted()
-        engine = await self._ensure_engine()
+        engine = await self._ensure_engine(placed)
         job.check_wanted()
         names = f"{target.name} with {draft.name}" if draft else target.name
         before = self._state.pair
         self._become(HostState("loading", None, pair, f"Loading {names}…"))
-        command = self._book.with_lessons(pair.command(engine.next_id(), target.path, draft.path if draft else None))
+        command = pair.command(engine.next_id(), target.path, draft.path if draft else None)
+        command = self._book.with_lessons(self._placing.command(placed, command))
         job.command_id = command.id
         try:
             loaded = await last_event(engine, command, Loaded, on_progress)
         except EngineDiedError as fault:
-            died = EngineDiedError(f"{names} was not loaded. {fault.message}", fault.hint)
+            told = self._placing.note_death(fault)
+            died = EngineDiedError(f"{names} was not loaded. {told.message}", told.hint)
             self._become(HostState("died", None, before, died.message))
             raise died from fault
         except BaseException as fault:
@@ -292,15 +298,16 @@ class Host:
         self._become(HostState("idle", loaded, pair))
         return loaded
 
-    async def _find_files(self, pair: PairChoice) -> tuple[LibraryEntry, LibraryEntry | None]:
-        """Find and try the files of a pair; what is loaded stays so, whatever comes of it."""
+    async def _find_files(self, pair: PairChoice) -> tuple[LibraryEntry, LibraryEntry | None, Placed]:
+        """Find and try the files and devices of a pair; what is loaded stays so, whatever comes of it."""
         before = self._state
 
-        def say(name: str) -> None:
-            self._become(replace(before, phase="loading", detail=f"Looking at {name} for the first time…"))
+        def say(words: str) -> None:
+            self._become(replace(before, phase="loading", detail=words))
 
         try:
-            return await self._files.find(pair, say)
+            files = await self._files.find(pair, lambda name: say(f"Looking at {name} for the first time…"))
+            return *files, await in_thread(self._placing.place, pair, say)
         finally:
             if self._state.phase == "loading":
                 self._become(before)
@@ -363,8 +370,8 @@ class Host:
                     if isinstance(event, Started | Prefill | Chunk | Done):
                         turn.put(event)
         except SlipstreamError as error:
-            fault = error
-            raise
+            fault = self._placing.note_death(error) if isinstance(error, EngineDiedError) else error
+            raise fault from None
         finally:
             turn.job.command_id = None
             self._session.add(recorder.finish(fault))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ class PairChoice:
     """A target and perhaps a draft model, by name as the library resolves it or by path, and how to load them.
 
     0 threads: choose for me; ``n_ctx`` 0: as the model was trained; the draft's own numbers 0: those of the target.
+    ``compute`` says where it runs (``app.host.computing``); the draft's, if it is "", the same.
     """
 
     target: str
@@ -27,6 +28,12 @@ class PairChoice:
     draft_memory: MemoryTypes = field(default_factory=MemoryTypes)
     draft_n_ctx: int = 0
     draft_n_threads: int = 0
+    compute: str = "cpu"
+    draft_compute: str = ""
+
+    def on_processor(self) -> PairChoice:
+        """Return the same pair on the processor alone."""
+        return replace(self, compute="cpu", draft_compute="")
 
     def command(self, command_id: int, target: Path, draft: Path | None) -> Load:
         """Return the command that loads these files this way."""

@@ -1,0 +1,125 @@
+"""What a runtime has to run on: the guard first, then each of its backends in a process of its own.
+
+A backend that ends its process, hangs or refuses is named with the reason and left out; the others are found all the
+same. Blocks for about a third of a second a backend, so not for the window's own thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from app.engine.probe import Device, Runtime, look, probe
+from app.engine.runtime_files import RPC, backend_libraries
+from app.engine.surroundings import Surroundings
+from app.errors import EngineDiedError, EngineError, LoadError
+from app.placement import Backends
+
+GUARD_LIMIT_S = 20.0
+LOOK_LIMIT_S = 25.0
+"""A library that sleeps for ever is given up after that: each below the half minute that a person may wait."""
+
+BackendState = Literal["found", "refused", "died", "hung", "left out"]
+
+
+class Backend(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One backend library of a runtime; ``reason`` says why it has no devices, or where they are."""
+
+    name: str
+    state: BackendState
+    devices: tuple[Device, ...] = ()
+    servers: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Found(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A runtime that passed the guard, with its backends; devices of the runtime itself are built into it."""
+
+    runtime: Runtime
+    backends: tuple[Backend, ...]
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """All of them, the processor first."""
+        return (*self.runtime.devices, *(device for backend in self.backends for device in backend.devices))
+
+    def backend_of(self, device: str) -> Backend | None:
+        """Return the backend that has a device; None for one that is built in, or not there."""
+        return next((b for b in self.backends if device in [d.name for d in b.devices]), None)
+
+
+def guard(surroundings: Surroundings) -> Runtime:
+    """Make sure, in a throw-away process, that a runtime is the one that our structs describe.
+
+    Raises:
+        LoadError: it is another, or lacks a function.
+        EngineError: it ended the process, or kept it busy for ever.
+    """
+    return probe(timeout_s=GUARD_LIMIT_S, surroundings=surroundings)
+
+
+def discover(
+    surroundings: Surroundings,
+    *,
+    servers: tuple[str, ...] = (),
+    leave_out: Collection[str] = (),
+    known: Collection[Backend] = (),
+) -> Found:
+    """Find what a runtime has to run on.
+
+    Args:
+        surroundings: which runtime, with which switches.
+        servers: addresses whose devices llama.cpp's RPC backend borrows.
+        leave_out: backends that are not to be loaded: they ended a process before.
+        known: backends that were found before and need no other look.
+
+    Raises:
+        SlipstreamError: the runtime does not pass the guard.
+    """
+    runtime = guard(surroundings)
+    present = {backend.name: backend for backend in known}
+    own = {device.name for device in runtime.devices}
+    found = []
+    for name in backend_libraries(Path(runtime.folder)):
+        if name in present and name != RPC:
+            found.append(present[name])
+        elif name in leave_out:
+            reason = "It ended the process that loaded it the last time; it is tried again when you ask for it."
+            found.append(Backend(name, "left out", reason=reason))
+        elif name == RPC:
+            found.append(_look_at_servers(surroundings, servers, own))
+        else:
+            found.append(_look(surroundings, Backends((name,)), own))
+    return Found(runtime, tuple(found))
+
+
+def _look_at_servers(surroundings: Surroundings, servers: tuple[str, ...], own: Collection[str]) -> Backend:
+    """Ask the servers for devices: all at once, and if that ends the process, each, to know which do not answer."""
+    if not servers:
+        return Backend(RPC, "found", reason="It lends devices of other processes; no server is named.")
+    together = _look(surroundings, Backends((RPC,), servers), own)
+    if together.state != "died":
+        return together
+    alive = tuple(s for s in servers if _look(surroundings, Backends((RPC,), (s,)), own).state == "found")
+    silent = ", ".join(server for server in servers if server not in alive)
+    reason = f"No answer from {silent}." if silent else ""
+    if not alive:
+        return Backend(RPC, "refused", reason=reason)
+    return msgspec.structs.replace(_look(surroundings, Backends((RPC,), alive), own), reason=reason)
+
+
+def _look(surroundings: Surroundings, backends: Backends, own: Collection[str]) -> Backend:
+    name = backends.libraries[0]
+    try:
+        devices = tuple(d for d in look(surroundings, backends, LOOK_LIMIT_S) if d.name not in own)
+    except LoadError as fault:
+        return Backend(name, "refused", reason=fault.message)
+    except EngineDiedError as fault:
+        return Backend(name, "died", reason=fault.message)
+    except EngineError as fault:
+        return Backend(name, "hung", reason=fault.message)
+    reason = "" if devices else "It found no device: is the driver installed?"
+    return Backend(name, "found", devices, backends.servers, reason)

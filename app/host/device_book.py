@@ -1,0 +1,148 @@
+"""What is known of the devices here: what was found, what a tiny model proved, and what failed at work.
+
+Kept in the cache folder, by runtime, switches and drivers: where one of them changes, all is looked at again. Servers
+come and go, so their devices are looked for each time. Every verb may take seconds: not for the window's own thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from app.engine.discovery import Backend, Found, discover
+from app.engine.probe import Device, prove
+from app.engine.runtime_files import RPC
+from app.engine.surroundings import LIBRARY_FOLDERS, Surroundings
+from app.errors import ExportError, SlipstreamError
+from app.host.runtimes import InUse, files_stamp
+from app.metrics.atomic import replacing
+from app.paths import cache_dir
+from app.placement import Backends
+
+MOST_RECORDS = 8
+
+DeviceState = Literal["works", "untried", "wrong", "failing"]
+"""Proved; listed only; it did not answer rightly; it ended the engine at work."""
+
+logger = logging.getLogger(__name__)
+
+
+class Standing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known of one device, with the reason where it does not work."""
+
+    state: DeviceState = "untried"
+    reason: str = ""
+
+
+class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    found: Found
+    standings: dict[str, Standing] = {}
+
+
+_Records = dict[str, _Record]
+
+
+class DeviceBook:
+    """The devices of the runtime in use. Thread-safe."""
+
+    def __init__(self, path: Path | None = None, drivers: Mapping[str, str] | None = None) -> None:
+        self._path, self._drivers = path, dict(drivers or {})
+        self._lock = threading.RLock()
+
+    def find(self, runtime: InUse, servers: tuple[str, ...] = (), *, again: bool = False) -> Found:
+        """Return what a runtime has to run on; from the book, where nothing has changed.
+
+        Args:
+            runtime: which one, and how it is started.
+            servers: whose devices are borrowed.
+            again: look at everything anew, also at what ended its process before.
+
+        Raises:
+            SlipstreamError: the runtime does not pass the guard.
+        """
+        with self._lock:
+            key, records = self._key(runtime.surroundings), self._read()
+            record = None if again else records.get(key)
+            lends = record is not None and any(backend.name == RPC for backend in record.found.backends)
+            if record is not None and not lends:
+                return record.found
+            known = () if record is None else _settled(record.found)
+            found = discover(runtime.surroundings, servers=servers, known=known)
+            standings = {} if record is None else record.standings
+            self._write(key, _Record(found, standings))
+            return found
+
+    def standing(self, runtime: InUse, device: Device) -> Standing:
+        """Return what is known of a device."""
+        with self._lock:
+            record = self._read().get(self._key(runtime.surroundings))
+            return record.standings.get(_name(device), Standing()) if record else Standing()
+
+    def prove(self, runtime: InUse, found: Found, device: Device) -> Standing:
+        """Have the tiny model answer on a device, and keep what came of it."""
+        backend = found.backend_of(device.name)
+        backends = Backends() if backend is None else Backends((backend.name,), backend.servers)
+        try:
+            proof = prove(runtime.surroundings, backends, device.name)
+        except SlipstreamError as fault:
+            standing = Standing("wrong", fault.message)
+        else:
+            standing = Standing("wrong", f"With a tiny model {proof.fault}.") if proof.fault else Standing("works")
+        self._note(runtime, device, standing)
+        return standing
+
+    def note_failure(self, runtime: InUse, device: Device, reason: str) -> None:
+        """Mark a device that ended the engine: it is proved again before it is used again."""
+        self._note(runtime, device, Standing("failing", reason))
+
+    def _note(self, runtime: InUse, device: Device, standing: Standing) -> None:
+        with self._lock:
+            key, records = self._key(runtime.surroundings), self._read()
+            if (record := records.get(key)) is not None:
+                standings = record.standings | {_name(device): standing}
+                self._write(key, msgspec.structs.replace(record, standings=standings))
+
+    def _key(self, surroundings: Surroundings) -> str:
+        folder = surroundings.runtime
+        stamp = files_stamp(Path(folder)) if folder and Path(folder).is_dir() else ""
+        own = {name: value for name, value in surroundings.switches.items() if name not in LIBRARY_FOLDERS}
+        facts = (folder, stamp, sorted(own.items()), sorted(self._drivers.items()))
+        return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+    def _file(self) -> Path:
+        return self._path or cache_dir() / "devices.json"
+
+    def _read(self) -> _Records:
+        try:
+            return msgspec.json.decode(self._file().read_bytes(), type=_Records)
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.MsgspecError, RecursionError) as fault:
+            logger.info("what is known of the devices cannot be read: %s", fault)
+            return {}
+
+    def _write(self, key: str, record: _Record) -> None:
+        records = self._read()
+        records.pop(key, None)
+        kept = dict(list(records.items())[-(MOST_RECORDS - 1) :]) | {key: record}
+        try:
+            with replacing(self._file()) as file:
+                file.write(msgspec.json.encode(kept))
+        except ExportError as fault:  # it is found again the next time
+            logger.info("what is known of the devices cannot be kept: %s", fault)
+
+
+def _settled(found: Found) -> tuple[Backend, ...]:
+    """Return the backends that need no other look; servers come and go."""
+    return tuple(backend for backend in found.backends if backend.name != RPC)
+
+
+def _name(device: Device) -> str:
+    """Return what a device is known by: one of a server by the server, too."""
+    return f"{device.name} {device.description}" if device.backend == "RPC" else device.name
