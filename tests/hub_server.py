@@ -74,6 +74,7 @@ class HubServer:
         self.seen: list[Seen] = []
         self.cuts: list[int] = []  # the connection ends when this byte of a file is due; each once
         self.statuses: list[tuple[str, int, dict[str, str]]] = []  # (origin, status, headers) of the next answers
+        self.bodies: list[bytes] = []  # what the hub's next questions are answered with
         self.cuts_are_resets = False  # else an early end that looks in order
         self.ignores_ranges = False
         self.n_links_expired = 0  # so many of the next links do not work
@@ -113,6 +114,10 @@ class HubServer:
             if self.statuses and self.statuses[0][0] == origin:
                 return self.statuses.pop(0)[1:]
         return None
+
+    def take_body(self) -> bytes | None:
+        with self._lock:
+            return self.bodies.pop(0) if self.bodies else None
 
     def take_expired(self) -> bool:
         with self._lock:
@@ -192,7 +197,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif not self._is_known():
             self._refuse(401, "", "Invalid credentials in Authorization header")
         elif self.path.startswith("/api/models"):
-            self._api()
+            body = hub.take_body()
+            self._api() if body is None else self._answer(200, body, {"Content-Type": "application/json"})
         else:
             self._resolve(seen)
 

@@ -169,6 +169,8 @@ def in_words(asked: Asked) -> Iterator[None]:
     except HfHubHTTPError as fault:
         raise of_status(fault.response.status_code, fault.response.headers, asked) from None  # it quotes the server
     except Exception as fault:
+        if type(fault).__name__ == "TooManyRedirects":
+            raise not_a_hub(asked) from None
         if not is_of_network(fault):
             raise
         raise _no_connection(fault, asked) from None  # it may quote an address with a signature

@@ -284,11 +284,39 @@ def test_a_fault_of_the_hub_that_stays_is_told(gated, hub, status, kind, words):
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("question", [lambda hub: hub.repository(REPO), lambda hub: hub.search("x")])
+def test_a_person_waits_for_three_tries_and_no_more(gated, hub, question):
+    gated.statuses = [("hub", 503, {})] * 9
+    started_s = time.monotonic()
+    with pytest.raises(HubError, match="a fault of its own"):
+        question(hub)
+    assert gated.count("hub") == 3
+    assert time.monotonic() - started_s < 3
+
+
 @pytest.mark.usefixtures("server")
-def test_no_network():
+@pytest.mark.parametrize("question", [lambda hub: hub.repository(REPO), lambda hub: hub.search("x")])
+def test_no_network(question):
     hub = Hub("http://127.0.0.1:9", find=lambda: None, patience=SOON)
+    started_s = time.monotonic()
     with pytest.raises(NetworkError, match="The connection to the hub broke"):
-        hub.repository(REPO)
+        question(hub)
+    assert time.monotonic() - started_s < 3
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000, b'{"a":' * 200_000, b"null", b"[null]", b"{", b'{"id": 5}'])
+@pytest.mark.parametrize("question", [lambda hub: hub.repository(REPO), lambda hub: hub.search("x")])
+def test_an_answer_that_nobody_can_read_is_none_of_a_hub(gated, hub, question, content):
+    gated.bodies = [content]
+    with pytest.raises(HubError, match="does not answer as a model hub does"):
+        question(hub)
+
+
+@pytest.mark.parametrize("question", [lambda hub: hub.repository(REPO), lambda hub: hub.search("x")])
+def test_a_hub_that_sends_us_round_in_circles(gated, hub, question):
+    gated.statuses = [("hub", 302, {"Location": "/api/models"})] * 50
+    with pytest.raises(HubError, match="does not answer as a model hub does"):
+        question(hub)
 
 
 def test_offline_by_choice():
