@@ -230,6 +230,18 @@ class EngineControl(QObject):
         else:
             self.refresh()
 
+    def pick_pair(self, target: str, drafter: str) -> None:
+        """Chat with another model and let that one draft for it; the switch is kept."""
+        self._remember_kinds()
+        self._choices.change(target=target)
+        self._choices.choose_drafter(drafter)
+        self._show_pickers()
+        self.load()
+
+    async def relist(self) -> None:
+        """Offer what is on this computer now, as after a download."""
+        self._offer(await asyncio.to_thread(self._library.entries))
+
     def _remember_kinds(self) -> None:
         """Remember who drafted before this choice, in case that its load fails."""
         if not self.is_loading:
