@@ -123,6 +123,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def counted(number: int, name: str) -> str:
+    """Say how many of something: ``1 message``, ``2 messages``."""
+    return f"{number} {name}{'' if number == 1 else 's'}"
+
+
 def title_from(text: str) -> str:
     """Make a title of a first message: its first line with words, cut at a word."""
     line = next((line.strip(" #>*`-\t") for line in text.splitlines() if line.strip(" #>*`-\t")), "")
@@ -139,11 +144,12 @@ def text_for_model(message: Message) -> str:
 
     Reasoning is left out: templates of reasoning models drop it from earlier turns as well.
     """
-    parts = [f"{attachment.name}:\n{_fenced(attachment.text)}" for attachment in message.attachments]
+    parts = [f"{attachment.name}:\n{fenced(attachment.text)}" for attachment in message.attachments]
     return "\n\n".join([*parts, message.text] if message.text else parts)
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str) -> str:
+    """Put a text into a code fence that nothing in it closes."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"

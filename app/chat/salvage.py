@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from app.chat.conversation import counted
 from app.chat.database import now, time_out
 from app.chat.pages import Value, rows
 
@@ -41,9 +42,9 @@ class Salvaged:
         """Say it."""
         if not self.n_messages and not self.n_conversations:
             return "Nothing in it could be read."
-        what = f"{self.n_conversations} conversations with {self.n_messages} messages could be read and were saved."
-        gaps = f" {self.n_mended} of the messages stand after a gap." if self.n_mended else ""
-        return what + gaps
+        what = f"{counted(self.n_conversations, 'conversation')} with {counted(self.n_messages, 'message')}"
+        gaps = f" Something before {self.n_mended} of the messages is missing." if self.n_mended else ""
+        return f"{what} could be read and were saved.{gaps}"
 
 
 @dataclass(slots=True)

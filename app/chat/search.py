@@ -153,6 +153,8 @@ def _plan(db: sqlite3.Connection, terms: tuple[Term, ...]) -> tuple[str, list[Te
 
 def _trigrams_of(db: sqlite3.Connection, text: str) -> list[str] | None:
     """Return the trigrams that begin with a short term; ``None`` if they are too many."""
+    if len(text) == 1 and text.isascii() and text.isalnum():
+        return None  # as common as anything can be
     folded = text.lower()
     rows = db.execute(
         "SELECT term FROM message_trigram WHERE term >= ? AND term < ? LIMIT ?",

@@ -10,7 +10,9 @@ failure at most the last moments, and neither damages the file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Self
@@ -88,6 +90,12 @@ class ChatStore:
         """Close the file; the store cannot be used any more."""
         self.check.stop()
         self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Do several things as one: all or, when the block raises, none. Each alone needs no such block."""
+        with self._db.writing() as db:
+            yield db
 
     def integrity(self) -> str:
         """Test the whole file, however long that takes; return "ok" or what is wrong."""

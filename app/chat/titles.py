@@ -20,7 +20,8 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _PREAMBLE = re.compile(
-    r"^(?:(?:please|kindly)[,\s]+|(?:can|could|would|will) you (?:please |kindly )?(?:help me (?:to )?|tell me )?"
+    r"^(?:(?:please|kindly)[,\s]+"
+    r"|(?:can|could|would|will) you (?:please |kindly )?(?:help me (?:to )?|tell me (?:about )?)?"
     r"|(?:i(?:'d| would) like|i want|i need) (?:you )?to |help me (?:to )?)",
     re.IGNORECASE,
 )

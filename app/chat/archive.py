@@ -1,0 +1,168 @@
+"""``slipstream.chats/1``: conversations as one JSON document that loses nothing, branches included.
+
+Ids in a document count from 1 within each conversation, so that what is exported, imported and exported again is the
+same. ``resources/chats.schema.json`` describes it for others; the schema only ever gains fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from app.chat.branches import insert_message, read_tree
+from app.chat.chat_settings import ConversationSettings
+from app.chat.conversation import UNTITLED, AnswerStats, Attachment, Message, MessageState
+from app.chat.database import now, time_out
+from app.chat.store import ChatStore
+from app.chat.token_marks import StoredToken
+from app.protocol import Role
+
+SCHEMA: Literal["slipstream.chats/1"] = "slipstream.chats/1"
+
+
+class MessageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message; ``parent`` and ``chosen`` (the child read last) are numbers of messages in the same conversation."""
+
+    id: int
+    parent: int | None = None
+    chosen: int | None = None
+    role: Role
+    text: str
+    state: MessageState = "complete"
+    created_at: datetime
+    stats: AnswerStats | None = None
+    reasoning: str = ""
+    reasoning_s: float | None = None
+    model: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    tokens: tuple[StoredToken, ...] = ()
+
+
+class ConversationRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A conversation with the messages of all its branches; ``leaf`` is the end of the path that is read."""
+
+    title: str = UNTITLED
+    is_named: bool = False
+    is_pinned: bool = False
+    created_at: datetime
+    updated_at: datetime
+    folder: str = ""
+    draft: str = ""
+    settings: ConversationSettings = ConversationSettings()
+    leaf: int | None = None
+    messages: tuple[MessageRecord, ...] = ()
+
+
+class Archive(msgspec.Struct, frozen=True, kw_only=True):
+    """The document."""
+
+    schema: Literal["slipstream.chats/1"] = SCHEMA
+    exported_at: datetime
+    conversations: tuple[ConversationRecord, ...]
+
+
+def archive_json(records: Iterable[ConversationRecord]) -> bytes:
+    """Return the document, indented."""
+    archive = Archive(exported_at=now(), conversations=tuple(records))
+    return msgspec.json.format(msgspec.json.encode(archive), indent=2) + b"\n"
+
+
+def record_of(store: ChatStore, conversation_id: int) -> ConversationRecord:
+    """Read a conversation with everything that belongs to it.
+
+    Raises:
+        StoreError: it does not exist.
+    """
+    conversation = store.load(conversation_id)
+    tree = store.branches.tree(conversation_id)
+    numbers: dict[int | None, int] = {message: n for n, message in enumerate(tree.parents, 1)}
+    folders = {folder.id: folder.name for folder in store.folders.all()}
+    return ConversationRecord(
+        title=conversation.title,
+        is_named=conversation.is_named,
+        is_pinned=conversation.is_pinned,
+        created_at=conversation.created_at,
+        updated_at=conversation.updated_at,
+        folder=folders.get(conversation.folder_id or 0, ""),
+        draft=store.draft(conversation_id),
+        settings=conversation.settings,
+        leaf=numbers[conversation.messages[-1].id] if conversation.messages else None,
+        messages=tuple(
+            MessageRecord(
+                id=numbers[message.id],
+                parent=numbers.get(message.parent_id),
+                chosen=numbers.get(tree.chosen.get(message.id)),
+                role=message.role,
+                text=message.text,
+                state=message.state if message.state != "streaming" else "interrupted",
+                created_at=message.created_at,
+                stats=message.stats,
+                reasoning=message.reasoning,
+                reasoning_s=message.reasoning_s,
+                model=message.model,
+                attachments=message.attachments,
+                tokens=store.tokens(message.id),
+            )
+            for message in store.all_messages(conversation_id)
+        ),
+    )
+
+
+def add_records(store: ChatStore, records: Sequence[ConversationRecord]) -> tuple[int, ...]:
+    """Add conversations beside those that are there, all or none; return their ids.
+
+    A folder of the same name takes them, or is made. Parents that do not exist, or come later, are the message before.
+    """
+    folders = {folder.name: folder.id for folder in store.folders.all()}
+    with store.transaction():
+        for name in dict.fromkeys(record.folder for record in records if record.folder):
+            if name not in folders:
+                folders[name] = store.folders.create(name).id
+        return tuple(_add_record(store, record, folders.get(record.folder)) for record in records)
+
+
+def _add_record(store: ChatStore, record: ConversationRecord, folder_id: int | None) -> int:
+    made = store.create(record.title or UNTITLED, settings=record.settings, folder_id=folder_id)
+    ids: dict[int | None, int] = {}
+    with store.transaction() as db:
+        before: int | None = None
+        for message in record.messages:
+            parent = before if message.parent is not None and message.parent not in ids else ids.get(message.parent)
+            before = ids[message.id] = insert_message(db, made.id, parent, _message_of(message)).id
+            if message.tokens:
+                store.save_tokens(before, message.tokens)
+        chosen = [(ids[m.chosen], ids[m.id]) for m in record.messages if m.chosen in ids]
+        db.executemany("UPDATE message SET chosen_id = ? WHERE id = ? AND ?1 > id", chosen)
+        tree = read_tree(db, made.id)
+        leaf = ids.get(record.leaf, before)
+        db.execute(
+            "UPDATE conversation SET is_named = ?, pinned_at = ?, created_at = ?, updated_at = ?, draft = ?,"
+            " leaf_id = ? WHERE id = ?",
+            (
+                record.is_named,
+                time_out(record.updated_at) if record.is_pinned else None,
+                time_out(record.created_at),
+                time_out(record.updated_at),
+                record.draft,
+                tree.leaf_below(leaf) if leaf is not None else None,
+                made.id,
+            ),
+        )
+    return made.id
+
+
+def _message_of(record: MessageRecord) -> Message:
+    return Message(
+        role=record.role,
+        text=record.text,
+        state=record.state if record.state != "streaming" else "interrupted",
+        created_at=record.created_at,
+        stats=record.stats,
+        reasoning=record.reasoning,
+        reasoning_s=record.reasoning_s,
+        model=record.model,
+        attachments=record.attachments,
+    )

@@ -1,0 +1,128 @@
+"""How long the first results of a search take, over many messages.
+
+Texts are made of words as frequent as in speech (Zipf's law), English and Chinese, a code block now and then. Queries
+are of each kind: rare, common and very common words, parts of words, several, phrases, beginnings, two characters, one,
+and words that are nowhere. A search is what the window does for a letter typed: the list of conversations, and the
+first page of messages.
+
+    python -m tests.benchmarks.chat_search [--turns N] [--messages N] [--json]
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from app.chat.store import ChatStore
+from tests.benchmarks.figures import Figure, arguments, report
+
+TARGET_S = 0.1
+QUERIES = {
+    "rare word": "zeppelin",
+    "common word": "stream",
+    "very common word": "the",
+    "part of a word": "treamin",
+    "three words": "the stream lambda",
+    "phrase": '"of the"',
+    "beginning": "stre*",
+    "two letters": "of",
+    "two letters, rare": "zq",
+    "one letter": "e",
+    "Chinese word": "速度",
+    "Chinese word, rare": "鬱金",
+    "nowhere": "qqqqzzzz",
+    "two that never meet": "zeppelin tulip",
+}
+MAY_FIND_NOTHING = {"nowhere", "two that never meet", "two letters, rare"}
+
+_COMMON = """
+    the of and to a in is it you that he was for on are with as his they be at one have this from or had by hot but
+    some what there we can out other were all your when up use word how said an each she which do their time if will
+    way about many then them would write like so these her long make thing see him two has look more day could go
+    come did my sound no most number who over know water than call first people may down side been now find any new
+    work part take get place made live where after back little only round man year came show every good me give our
+    stream streaming token draft model speed verify batch context memory window thread lambda
+"""
+_CHINESE = ["速度很快", "模型", "我们可以看到", "这个问题", "上下文长度", "推测解码", "生成的文本", "在手机上"]
+
+
+def texts(n_messages: int, seed: int) -> Iterator[str]:
+    """Yield messages of about 120 words."""
+    draw = random.Random(seed)
+    invented = ["".join(draw.choices("etaoinshrdlucmfwypvbgkjqxz", k=draw.randint(3, 11))) for _ in range(20_000)]
+    words = _COMMON.split() + invented
+    weights = [1 / (rank + 2.7) for rank in range(len(words))]
+    for n in range(n_messages):
+        said = draw.choices(words, weights, k=draw.randint(5, 235))
+        if n % 7 == 0:
+            said[len(said) // 2 : len(said) // 2] = draw.choices(_CHINESE, k=5)
+        if n % 11 == 0:
+            said.append("\n\n```python\ndef f(x):\n    return x\n```\n")
+        if n % 5003 == 17:
+            said.append("a zeppelin above the clouds")
+        if n % 7001 == 19:
+            said.append("a tulip, 鬱金香")
+        yield " ".join(said)
+
+
+def fill(path: Path, n_messages: int, seed: int = 7) -> None:
+    """Write conversations of 50 messages each."""
+    with closing(ChatStore(path)) as store, store._db.writing():
+        conversation_id = 0
+        for n, text in enumerate(texts(n_messages, seed)):
+            if n % 50 == 0:
+                conversation_id = store.create(f"Conversation {n // 50}").id
+            store.append(conversation_id, "assistant" if n % 2 else "user", text)
+
+
+def measure(store: ChatStore, query: str) -> tuple[float, int]:
+    """Search once; return the seconds and how many messages were found."""
+    started_s = time.perf_counter()
+    store.heads(query, 100)
+    hits = store.search(query)
+    return time.perf_counter() - started_s, len(hits)
+
+
+def figures(path: Path, n_turns: int) -> list[Figure]:
+    """Measure every query, in turns; the first search after opening by itself."""
+    seconds: dict[str, list[float]] = {name: [] for name in QUERIES}
+    first: list[float] = []
+    found: dict[str, int] = {}
+    for _ in range(n_turns):
+        with closing(ChatStore(path)) as store:
+            store.check.wait(None)
+            first.append(measure(store, "stream")[0])
+            for name, query in QUERIES.items():
+                took_s, found[name] = measure(store, query)
+                seconds[name].append(took_s)
+    if missing := [
+        name
+        for name, n in found.items()
+        if not n and name not in ("nowhere", "two that never meet", "two letters, rare")
+    ]:
+        raise SystemExit(f"nothing was found for {missing}: the texts are not what they should be")
+    target = f"<= {1000 * TARGET_S:g}"
+    return [
+        Figure("first search after opening", tuple(1000 * s for s in first), "ms", target),
+        *(Figure(name, tuple(1000 * s for s in values), "ms", target) for name, values in seconds.items()),
+        Figure("worst", tuple(1000 * max(turn) for turn in zip(first, *seconds.values(), strict=True)), "ms", target),
+    ]
+
+
+def main() -> None:
+    """Measure and report."""
+    parser = arguments(__doc__ or "", n_turns=7)
+    parser.add_argument("--messages", type=int, default=100_000, help="messages in the database (default: %(default)s)")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chats.db"
+        fill(path, chosen.messages)
+        report(figures(path, chosen.turns), as_json=chosen.json)
+
+
+if __name__ == "__main__":
+    main()
