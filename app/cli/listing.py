@@ -8,7 +8,12 @@ from dataclasses import dataclass
 import msgspec
 
 from app.cli import options
+from app.engine.byte_cursor import size_in_words
+from app.models.disk_use import Disk, disk_use
 from app.models.library import Library, LibraryEntry
+from app.models.models_folder import models_folder
+
+_WHOSE = {"folder": "our folder"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,7 @@ class Listed(msgspec.Struct, frozen=True):
     architecture: str
     quantisation: str
     source: str
+    origin: str
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -35,15 +41,17 @@ class Broken(msgspec.Struct, frozen=True):
     path: str
     reason: str
     hint: str
+    source: str
 
 
 def list_models(chosen: ListOptions) -> None:
     """List the models on this machine, what only drafts for one, and the files that are broken."""
-    library = Library()
-    models, drafters = ([_listed(entry) for entry in entries] for entries in (library.entries(), library.drafters()))
-    broken = [Broken(str(file.path), file.reason, file.hint) for file in library.broken()]
+    contents = Library().contents()
+    models, drafters = ([_listed(entry) for entry in entries] for entries in (contents.models, contents.drafters))
+    broken = [Broken(str(file.path), file.reason, file.hint, file.source) for file in contents.broken]
+    disk = disk_use(contents)
     if chosen.as_json:
-        facts = {"models": models, "drafters": drafters, "broken": broken}
+        facts = {"models": models, "drafters": drafters, "broken": broken, "disk": disk, "folder": str(models_folder())}
         sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return
     _show(models)
@@ -51,11 +59,12 @@ def list_models(chosen: ListOptions) -> None:
         sys.stdout.write("\nOnly for drafting:\n")
         _show(drafters)
     for file in broken:
-        sys.stdout.write(f"\nbroken: {file.path}\n  {file.reason} {file.hint}\n")
+        sys.stdout.write(f"\nbroken: {_printable(file.path)}\n  {_printable(file.reason)} {file.hint}\n")
+    _show_disk(disk)
 
 
 def _listed(entry: LibraryEntry) -> Listed:
-    facts = (entry.architecture, entry.quantisation, entry.source)
+    facts = (entry.architecture, entry.quantisation, entry.source, entry.origin)
     return Listed(entry.name, str(entry.path), entry.n_bytes, *facts)
 
 
@@ -70,5 +79,21 @@ def _show(models: list[Listed]) -> None:
     for heading in ("name", "architecture", "quantisation", "size", "from"):
         table.add_column(heading, justify="right" if heading == "size" else "left")
     for model in models:
-        table.add_row(model.name, model.architecture, model.quantisation, f"{model.bytes / 1e6:,.0f} MB", model.source)
-    Console().print(table)
+        facts = (model.name, model.architecture, model.quantisation, f"{model.bytes / 1e6:,.0f} MB", model.source)
+        table.add_row(*(_printable(_WHOSE.get(fact, fact)) for fact in facts))
+    Console(markup=False, highlight=False).print(table)
+
+
+def _printable(words: str) -> str:
+    """Return words that do nothing to a terminal: file names are other people's."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
+
+
+def _show_disk(disk: Disk) -> None:
+    uses = []
+    for use in disk.uses:
+        unfinished = f" and {size_in_words(use.unfinished_bytes)} unfinished" if use.unfinished_bytes else ""
+        uses.append(f"{_WHOSE.get(use.source, use.source)} {size_in_words(use.n_bytes)}{unfinished}")
+    free = f"; {size_in_words(disk.free_bytes)} free" if disk.free_bytes is not None else ""
+    sys.stdout.write(f"\nOn disk: {size_in_words(disk.n_bytes)} ({', '.join(uses)}){free}\n")
+    sys.stdout.write(f"Our folder: {models_folder()}\n")

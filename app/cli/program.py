@@ -13,12 +13,14 @@ from typer.main import get_command
 from app import __version__
 from app.cli.bench import BenchOptions, bench
 from app.cli.catalog import CatalogOptions, catalog
+from app.cli.chats import program as chats_program
 from app.cli.command import command
 from app.cli.compare import CompareOptions, compare_sessions
 from app.cli.devices import DevicesOptions, devices
 from app.cli.export import ExportOptions, export
 from app.cli.infer import InferOptions, infer
 from app.cli.listing import ListOptions, list_models
+from app.cli.models_folder import ModelsFolderOptions, move_models
 from app.cli.pair import PairOptions, pair
 from app.cli.profile import ProfileOptions, profile
 from app.cli.pull import PullOptions, pull
@@ -63,9 +65,11 @@ def _program() -> typer.Typer:
     program.command("pair")(command(PairOptions, pair))
     program.command("catalog")(command(CatalogOptions, catalog))
     program.command("list")(command(ListOptions, list_models))
+    program.command("models-folder")(command(ModelsFolderOptions, move_models))
     program.command("search")(command(SearchOptions, search))
     program.command("pull")(command(PullOptions, pull))
     program.command("remove")(command(RemoveOptions, remove))
+    program.add_typer(chats_program(), name="chats")
     return program
 
 

@@ -24,6 +24,7 @@ from app.models.job import Job
 from app.models.meter import STALL_S, Meter
 from app.models.models_folder import models_folder
 from app.models.part_file import PartFile
+from app.models.relocation import check_not_moving
 from app.models.remote import Item
 from app.models.removal import discard
 from app.models.shelf import Shelf
@@ -126,6 +127,7 @@ class Downloads:
 
     def _prepare(self, job: Job) -> None:
         job.prepare()
+        check_not_moving()  # after our locks: of the two, one sees the other
         queued = sum(other.n_left_bytes for other in self._jobs if other is not job)
         queued += self._n_left_elsewhere(job)
         check_room(job.folder, job.n_left_bytes, queued, self._spare_bytes)

@@ -48,7 +48,7 @@ class Found:
 def gguf_files(folder: Path, depth: int = MAX_DEPTH) -> Iterator[Path]:
     """Yield the GGUF files below a folder by name; of split models only the first part, and links that lead nowhere."""
     found = [path for path in _files(folder, depth) if path.suffix.lower() == ".gguf" and _is_first(path)]
-    yield from sorted(found, key=lambda path: (path.name.lower(), path))
+    yield from sorted(found, key=lambda path: (path.name.lower(), len(path.parts), path))
 
 
 def _is_first(path: Path) -> bool:

@@ -115,11 +115,11 @@ class Library:
         with self._lock:
             found: list[tuple[LibraryEntry, bool]] = []
             broken: list[BrokenFile] = []
-            taken, seen = {STARTER}, set[Path]()
+            taken, seen, folders = {STARTER}, set[Path](), dict[Path, Path]()
             if (starter := _starter_path()) is not None:
                 self._take(Found(starter, STARTER, "starter"), found, broken)
             for one in self._found():
-                real = real_path(one.path)
+                real = _real(one.path, folders)
                 if real in seen:
                     continue
                 seen.add(real)
@@ -246,6 +246,16 @@ def _check_is_there(path: Path) -> None:
             f"{path.name} is a link to {path.readlink()}, and there is no such file.",
             "Get it again with the program that it belongs to, or delete the link.",
         )
+
+
+def _real(path: Path, folders: dict[Path, Path]) -> Path:
+    """Return where a path leads; each folder is followed once."""
+    if path.is_symlink():
+        return real_path(path)
+    folder = folders.get(path.parent)
+    if folder is None:
+        folder = folders[path.parent] = real_path(path.parent)
+    return folder / path.name
 
 
 def _exists(path: Path) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 
 from app.errors import SettingsError
 from app.paths import models_dir
-from app.settings import Settings, load_settings, save_settings, settings_path
+from app.settings import load_settings, save_settings, settings_path
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +37,8 @@ def chosen_folder() -> str:
         return ""
 
 
-def choose_folder(folder: Path) -> None:
-    """Take another folder for ours from now on; nothing is moved.
+def choose_folder(folder: Path, *, moved_from: Path | None = None) -> None:
+    """Take another folder for ours from now on; settings that name a file in ``moved_from`` follow it.
 
     Raises:
         SettingsError: the settings cannot be written, or hold something that cannot be read.
@@ -46,9 +46,15 @@ def choose_folder(folder: Path) -> None:
     settings, problem = load_settings()
     if problem:
         raise SettingsError(problem, "Open the window once to look at the settings, then choose the folder again.")
-    is_default = folder.absolute() == models_dir().absolute()
-    save_settings(_with_folder(settings, "" if is_default else str(folder.absolute())))
+    folder = folder.absolute()
+    is_default = folder == models_dir().absolute()
+    values: dict[str, str | None] = {"models_folder": "" if is_default else str(folder)}
+    if moved_from is not None:
+        values["target"] = _follow(settings.target, moved_from, folder)
+        values["draft"] = settings.draft and _follow(settings.draft, moved_from, folder)
+    save_settings(msgspec.structs.replace(settings, **values))
 
 
-def _with_folder(settings: Settings, folder: str) -> Settings:
-    return msgspec.structs.replace(settings, models_folder=folder)
+def _follow(name: str, old: Path, new: Path) -> str:
+    path = Path(name)
+    return str(new / path.relative_to(old)) if path.is_absolute() and path.is_relative_to(old) else name
