@@ -95,7 +95,6 @@ class BenchOptions:
     rows: Rows = 16
     at: At = None
     how: LoadOptions = field(default_factory=LoadOptions)
-    compute: options.Compute = "cpu"
     as_json: options.AsJson = False
 
     def ways(self) -> list[Speculation]:
@@ -137,7 +136,6 @@ class BenchOptions:
 
 def bench(chosen: BenchOptions) -> None:
     """Measure decode speed with and without speculation, by turns, and say what it gains."""
-    options.check_compute(chosen.compute)
     ways, prompts = chosen.ways(), load_prompts(chosen.prompts)
     chosen.positions()
     chosen.pair()

@@ -1,53 +1,104 @@
-"""``devices``: what the native library finds to run on."""
+"""``devices``: what models can run on here, what works of it, and what to do about the rest."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import msgspec
+import typer
 
 from app.cli import options
-from app.engine.probe import Runtime, probe
+from app.host.survey import DeviceReport, Survey, survey
 
 
 @dataclass(frozen=True, slots=True)
 class DevicesOptions:
     """What ``devices`` can be told."""
 
+    prove: Annotated[
+        bool, typer.Option("--prove", help="Try each device with a tiny model; on a GPU the first time takes minutes.")
+    ] = False
+    again: Annotated[bool, typer.Option("--again", help="Look anew, also at what ended its process the last time.")] = (
+        False
+    )
     as_json: options.FactsAsJson = False
 
 
 def devices(chosen: DevicesOptions) -> None:
-    """List the devices and say which native library runs on them; this version uses the CPU."""
-    runtime = probe()
+    """List the devices with what is known of each, and what would make more of them work."""
+    known = survey(again=chosen.again, prove=chosen.prove)
     if chosen.as_json:
-        sys.stdout.write(msgspec.json.encode(runtime).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode(as_document(known)).decode() + "\n")
     else:
-        _show(runtime)
+        _show(known)
 
 
-def _show(runtime: Runtime) -> None:
+def as_document(known: Survey) -> dict[str, Any]:
+    """Return the survey as JSON has it: what the native library says of itself on top, the rest beside."""
+    runtime: dict[str, Any] = msgspec.to_builtins(known.found.runtime)
+    return runtime | {
+        "runtime": known.runtime,
+        "why_not": known.why_not,
+        "soc": msgspec.to_builtins(known.soc),
+        "drivers": msgspec.to_builtins(known.drivers),
+        "devices": [
+            msgspec.to_builtins(report.device) | msgspec.to_builtins(report.standing) for report in known.devices
+        ],
+        "backends": [
+            {"name": backend.name, "state": backend.state, "reason": backend.reason} for backend in known.found.backends
+        ],
+        "switches": known.switches,
+        "advice": known.advice,
+    }
+
+
+def _show(known: Survey) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("device", "kind", "backend", "memory free", "of", "description"):
+    for heading in ("device", "kind", "backend", "memory free", "of", "state", "description"):
         table.add_column(heading, justify="right" if heading in ("memory free", "of") else "left")
-    for device in runtime.devices:
-        table.add_row(
-            device.name,
-            device.kind,
-            device.backend,
-            _memory(device.memory_free_bytes),
-            _memory(device.memory_total_bytes),
-            device.description,
-        )
+    for report in known.devices:
+        device = report.device
+        free, total = memory(device.memory_free_bytes), memory(device.memory_total_bytes)
+        row = (device.name, device.kind, device.backend, free, total, report.standing.state, device.description)
+        table.add_row(*row)
     console = Console(highlight=False, markup=False)
     console.print(table)
-    console.print(f"llama-cpp-python {runtime.llama_cpp_python}, llama.cpp {runtime.commit}, ggml {runtime.ggml}")
-    console.print(f"processor: {runtime.features}")
+    for line in lines(known):
+        console.print(line)
 
 
-def _memory(n_bytes: int) -> str:
+def lines(known: Survey) -> list[str]:
+    """Say what goes below the table: chip, runtime, and what may help."""
+    runtime = known.found.runtime
+    said = [
+        f"{report.device.name}: {report.standing.reason}"
+        for report in known.devices
+        if _has_trouble(report) and report.standing.reason
+    ]
+    said += [f"{backend.name}: {backend.reason}" for backend in known.found.backends if backend.reason]
+    said += [known.why_not] if known.why_not else []
+    chip = [known.soc.name, known.soc.cores, known.soc.gpu]
+    chip += [f"Hexagon v{known.soc.npu_version}"] if known.soc.npu_version else []
+    chip += [f"{known.soc.bandwidth_gb_s} GB/s"] if known.soc.bandwidth_gb_s else []
+    said.append(", ".join(part for part in chip if part))
+    said += [f"{driver.kind} driver: {driver.device} {driver.version}" for driver in known.drivers]
+    said.append(
+        f"runtime: {known.runtime}, llama-cpp-python {runtime.llama_cpp_python}, llama.cpp {runtime.commit}, "
+        f"ggml {runtime.ggml}"
+    )
+    said.append(f"processor: {runtime.features}")
+    return said + [f"→ {line}" for line in known.advice]
+
+
+def _has_trouble(report: DeviceReport) -> bool:
+    return report.standing.state in ("wrong", "failing")
+
+
+def memory(n_bytes: int) -> str:
+    """Say how much memory; some devices do not tell."""
     return f"{n_bytes / 2**30:.1f} GiB" if n_bytes else "unknown"

@@ -7,8 +7,9 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from app.cli.terminal import LoadLine, note_notices
-from app.engine.client import WATCHED_S, EngineClient
+from app.engine.client import WATCHED_S
 from app.host import ChatRequest, Host, PairChoice
+from app.host.runtime_engine import RuntimeEngine
 from app.metrics.values import Run
 from app.protocol import Chunk, Done, Loaded, Prefill, Started
 
@@ -24,8 +25,8 @@ class Said:
 
 @asynccontextmanager
 async def host(gather_s: float = WATCHED_S) -> AsyncIterator[Host]:
-    """Start a host; close it, and its engine, at the end; ``gather_s`` as for :class:`EngineClient`."""
-    owner = Host(make_engine=lambda: EngineClient(gather_s=gather_s))
+    """Start a host; close it, and its engine, at the end; ``gather_s`` as for :class:`RuntimeEngine`."""
+    owner = Host(make_engine=lambda: RuntimeEngine(gather_s=gather_s))
     try:
         await owner.start()
         yield owner

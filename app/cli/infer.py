@@ -58,7 +58,6 @@ class InferOptions:
     max_tokens: options.MaxTokens = 1024
     slide: Slide = False
     how: LoadOptions = field(default_factory=LoadOptions)
-    compute: options.Compute = "cpu"
     as_json: options.AsJson = False
 
     def pair(self) -> PairChoice:
@@ -75,9 +74,10 @@ class InferOptions:
         Raises:
             UsageError: the words do not go together.
         """
-        types = options.spec_types(self.spec_type, self.draft_model)
+        length = options.draft_length(self.draft_tokens)
+        types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
         options.check_draft_used(self.draft_model, types)
-        return options.speculation(types, options.draft_length(self.draft_tokens), self.draft_min, self.draft_p_min)
+        return options.speculation(types, length, self.draft_min, self.draft_p_min)
 
     def sampling(self) -> Sampling:
         """How to draw; a fresh seed each time unless one is given.
@@ -97,7 +97,6 @@ class InferOptions:
 
 def infer(chosen: InferOptions) -> None:
     """Answer a prompt, or hold a conversation, and say what it cost."""
-    options.check_compute(chosen.compute)
     speculation = chosen.speculation()
     chosen.pair()
     chosen.sampling()

@@ -47,6 +47,18 @@ FlashAttn = Annotated[
         "tokens are checked at once, so a draft can tip a near tie; and V cannot be quantised.",
     ),
 ]
+Compute = Annotated[
+    str,
+    _option(
+        "--compute",
+        "cpu|gpu|npu|hybrid|DEV,DEV",
+        "Where the model runs: on the processor, the GPU, the NPU, on both of these, or on devices that the command "
+        "devices lists, which share its layers.",
+    ),
+]
+DraftCompute = Annotated[
+    str, _option("--draft-compute", "cpu|gpu|…", "Where the draft model runs; without it, where the model does.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +74,8 @@ class LoadOptions:
     draft_cache_type_k: DraftTypeK = _PLAIN.type_k
     draft_cache_type_v: DraftTypeV = _PLAIN.type_v
     flash_attn: FlashAttn = "auto"
+    compute: Compute = "cpu"
+    draft_compute: DraftCompute = ""
 
     def pair(self, target: str, draft: str | None) -> PairChoice:
         """What to load.
@@ -79,6 +93,8 @@ class LoadOptions:
             draft_memory=draft_memory,
             draft_n_ctx=self.draft_nctx,
             draft_n_threads=self.draft_threads,
+            compute=self.compute,
+            draft_compute=self.draft_compute,
         )
 
     def _memory(self, prefix: str, type_k: str, type_v: str) -> MemoryTypes:

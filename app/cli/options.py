@@ -48,7 +48,8 @@ SpecTypes = Annotated[
         help="Who drafts: draft-simple (a draft model), draft-mtp (heads in the model, or in the file of "
         "--draft-model), ngram (what the text has said before; needs no second model), none. Of several the first "
         "that has something drafts, as in ngram,draft-simple. "
-        "Without it: draft-simple if there is a draft model, else none.",
+        "Without it: with a draft model and the length auto ngram,draft-simple, with another length draft-simple; "
+        "without a draft model none.",
         rich_help_panel=DRAFTING,
     ),
 ]
@@ -166,30 +167,20 @@ Threads = Annotated[
     ),
 ]
 MaxTokens = Annotated[int, typer.Option("--max-tokens", metavar="N", min=1, help="Longest answer.")]
-Compute = Annotated[str, typer.Option("--compute", metavar="DEVICE", help="Where to run: cpu.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else (see the schema).")]
 
 FactsAsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
-def check_compute(compute: str) -> None:
-    """Accept the devices that this version runs on.
-
-    Raises:
-        UsageError: another device.
-    """
-    if compute != "cpu":
-        raise UsageError(f"--compute {compute}: this version runs on the cpu only.", "Leave --compute out.")
-
-
-def spec_types(text: str | None, draft_model: str | None) -> tuple[SpecType, ...]:
-    """Read ``--spec-type``; empty means off.
+def spec_types(text: str | None, draft_model: str | None, *, is_auto: bool = False) -> tuple[SpecType, ...]:
+    """Read ``--spec-type``; empty means off. Where the length is ``auto``, n-gram is at hand unless others are named.
 
     Raises:
         UsageError: an unknown type, or one that needs a draft model.
     """
     if text is None:
-        return ("draft-simple",) if draft_model else ()
+        first: tuple[SpecType, ...] = ("ngram",) if is_auto else ()
+        return (*first, "draft-simple") if draft_model else ()
     types: list[SpecType] = []
     for word in filter(None, (part.strip() for part in text.split(","))):
         kind = ALIASES.get(word) or next((known for known in SPEC_TYPES if known == word), None)

@@ -73,7 +73,6 @@ class ProfileOptions:
     max_tokens: options.MaxTokens = 128
     nctx: options.Context = 4096
     threads: options.Threads = 0
-    compute: options.Compute = "cpu"
     out: Out = None
     as_json: options.FactsAsJson = False
 
@@ -93,7 +92,6 @@ class ProfileOptions:
 
 def profile(chosen: ProfileOptions) -> None:
     """Rank ways to draft for a target by the time of whole answers to your prompts, and recommend one."""
-    options.check_compute(chosen.compute)
     prompts = load_prompts(chosen.prompts)
     if not prompts:
         raise UsageError("There is no prompt to measure on.", "Name a file or a built-in set with --prompts.")

@@ -17,6 +17,7 @@ from app.cli.chats import program as chats_program
 from app.cli.command import command
 from app.cli.compare import CompareOptions, compare_sessions
 from app.cli.devices import DevicesOptions, devices
+from app.cli.doctor import DoctorOptions, doctor
 from app.cli.export import ExportOptions, export
 from app.cli.infer import InferOptions, infer
 from app.cli.listing import ListOptions, list_models
@@ -25,6 +26,7 @@ from app.cli.pair import PairOptions, pair
 from app.cli.profile import ProfileOptions, profile
 from app.cli.pull import PullOptions, pull
 from app.cli.remove import RemoveOptions, remove
+from app.cli.runtime import RuntimeOptions, runtime
 from app.cli.search import SearchOptions, search
 from app.cli.selftest import SelftestOptions, selftest
 
@@ -62,6 +64,8 @@ def _program() -> typer.Typer:
     program.command("export")(command(ExportOptions, export))
     program.command("compare")(command(CompareOptions, compare_sessions))
     program.command("devices")(command(DevicesOptions, devices))
+    program.command("doctor")(command(DoctorOptions, doctor))
+    program.command("runtime")(command(RuntimeOptions, runtime))
     program.command("pair")(command(PairOptions, pair))
     program.command("catalog")(command(CatalogOptions, catalog))
     program.command("list")(command(ListOptions, list_models))

@@ -136,9 +136,9 @@ def main() -> int:
     commands, answer_fd = claim_pipes()
     line = b"" if commands.isatty() else commands.readline()
     commands.close()
-    prepare_process()
     question = msgspec.json.decode(line, type=Question) if line else Question()
     question.surroundings.enter()
+    prepare_process()
     answer = _answer(question)
     with os.fdopen(answer_fd, "wb") as out:
         out.write(msgspec.json.encode(answer))

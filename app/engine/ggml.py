@@ -61,7 +61,7 @@ def binding() -> Any:  # noqa: ANN401 - the binding has no types
     Raises:
         LoadError: it is missing, needs another one that is missing, or lacks a function of the pinned version.
     """
-    _bring_together()
+    bring_together()
     try:
         from llama_cpp import llama_cpp
     except (ImportError, OSError, RuntimeError, AttributeError) as fault:
@@ -70,7 +70,7 @@ def binding() -> Any:  # noqa: ANN401 - the binding has no types
     return llama_cpp
 
 
-def _bring_together() -> None:
+def bring_together() -> None:
     """Load what the library of a pack needs of its own folder: on Linux a build need not say where that is.
 
     What does not load here is for llama's own loading to explain.

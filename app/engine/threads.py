@@ -65,6 +65,11 @@ def performance_cores_windows() -> int | None:
 
     Source: ``SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX`` with ``RelationProcessorCore``; a *higher* class is faster.
     """
+    return next(iter(core_classes_windows()), None)
+
+
+def core_classes_windows() -> tuple[int, ...]:
+    """Return how many cores each efficiency class has, the fastest first; none where the system does not tell."""
     if sys.platform == "win32":
         import ctypes
 
@@ -73,15 +78,20 @@ def performance_cores_windows() -> int | None:
         get(_RELATION_PROCESSOR_CORE, None, ctypes.byref(n_bytes))
         buffer = ctypes.create_string_buffer(max(1, n_bytes.value))
         if n_bytes.value and get(_RELATION_PROCESSOR_CORE, buffer, ctypes.byref(n_bytes)):
-            return n_of_highest_class(buffer.raw[: n_bytes.value])
-    return None
+            return core_classes(buffer.raw[: n_bytes.value])
+    return ()
 
 
 _RELATION_PROCESSOR_CORE = 0
 
 
 def n_of_highest_class(records: bytes) -> int | None:
-    """Return how many of the core records have the highest efficiency class; None for what is no list of records.
+    """Return how many of the core records have the highest efficiency class; None for what is no list of records."""
+    return next(iter(core_classes(records)), None)
+
+
+def core_classes(records: bytes) -> tuple[int, ...]:
+    """Return how many of the core records have each efficiency class, the highest first; none for what is no list.
 
     A record begins: relationship (4 bytes), size (4), flags (1), efficiency class (1).
     """
@@ -90,7 +100,7 @@ def n_of_highest_class(records: bytes) -> int | None:
     while at + 10 <= len(records):
         size = int.from_bytes(records[at + 4 : at + 8], "little")
         if size < 10:
-            return None
+            return ()
         classes[records[at + 9]] += 1
         at += size
-    return classes[max(classes)] if classes else None
+    return tuple(classes[kind] for kind in sorted(classes, reverse=True))

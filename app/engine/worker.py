@@ -29,6 +29,7 @@ import msgspec
 from app import __version__
 from app.engine import leash
 from app.engine.cancel import CancelFlag
+from app.engine.ggml import bring_together
 from app.engine.surroundings import enter_given
 from app.engine.template import Renderer
 from app.errors import EngineError, LoadError, SlipstreamError, UsageError
@@ -305,6 +306,7 @@ def prepare_process() -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
     # ggml would fork a debugger on a failed assertion: slow, and a process that nobody knows of.
     os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+    bring_together()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
 
 

@@ -109,15 +109,14 @@ def choose(words: str, found: Found) -> tuple[Device, ...]:
         case "hybrid":
             both = (*_npus(found.devices), *_graphics(found.devices))
             return _some(both, "NPU or GPU")
-        case several:
-            names = [name.strip() for name in several.split(",") if name.strip()]
-    unknown = [name for name in names if name not in known]
+    names = [name.strip() for name in words.split(",") if name.strip()]
+    unknown = [name for name in names if name.lower() not in known]
     if unknown or not names:
         listed = ", ".join(device.name for device in found.devices)
         raise UsageError(
             f"There is no device {', '.join(unknown) or words!r}.", f"There are {listed}; or say {', '.join(WORDS)}."
         )
-    return tuple(dict.fromkeys(known[name] for name in names if known[name].kind != "cpu"))
+    return tuple(dict.fromkeys(known[name.lower()] for name in names if known[name.lower()].kind != "cpu"))
 
 
 def _npus(devices: Sequence[Device]) -> tuple[Device, ...]:

@@ -21,6 +21,7 @@ from app.engine.runtime_files import RPC
 from app.engine.surroundings import LIBRARY_FOLDERS, Surroundings
 from app.errors import ExportError, SlipstreamError
 from app.host.runtimes import InUse, files_stamp
+from app.host.system_facts import system_facts
 from app.metrics.atomic import replacing
 from app.paths import cache_dir
 from app.placement import Backends
@@ -52,7 +53,13 @@ class DeviceBook:
     """The devices of the runtime in use. Thread-safe."""
 
     def __init__(self, path: Path | None = None, drivers: Mapping[str, str] | None = None) -> None:
-        self._path, self._drivers = path, dict(drivers or {})
+        """Open it.
+
+        Args:
+            path: the file; in the cache folder if not given.
+            drivers: versions by name; those of this machine if not given.
+        """
+        self._path, self._drivers = path, drivers
         self._lock = threading.RLock()
 
     def find(self, runtime: InUse, servers: tuple[str, ...] = (), *, again: bool = False) -> Found:
@@ -111,6 +118,8 @@ class DeviceBook:
     def _key(self, surroundings: Surroundings) -> str:
         folder = surroundings.runtime
         stamp = files_stamp(Path(folder)) if folder and Path(folder).is_dir() else ""
+        if self._drivers is None:
+            self._drivers = {driver.device: driver.version for driver in system_facts().drivers}
         own = {name: value for name, value in surroundings.switches.items() if name not in LIBRARY_FOLDERS}
         facts = (folder, stamp, sorted(own.items()), sorted(self._drivers.items()))
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]

@@ -100,6 +100,8 @@ def _key(command: Load) -> str:
     """
     facts: list[object] = [command.n_threads, command.draft_n_threads, command.draft_n_ctx]
     facts += [msgspec.to_builtins(command.memory), msgspec.to_builtins(command.draft_memory)]
+    if command.placement.devices or command.draft_placement.devices:
+        facts += [msgspec.to_builtins(part) for part in (command.placement, command.draft_placement, command.backends)]
     for name in (command.target, command.draft):
         if name is not None:
             stat = Path(name).stat()

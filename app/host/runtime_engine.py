@@ -12,7 +12,7 @@ import msgspec
 from app.engine import leash
 from app.engine.client import WATCHED_S, EngineClient
 from app.engine.surroundings import Surroundings
-from app.errors import EngineDiedError, SlipstreamError
+from app.errors import EngineDiedError, LoadError, SlipstreamError
 from app.host.runtimes import BUILT_IN, InUse, Runtimes
 from app.protocol import Command, Event, Hello, Load, Loaded, NoticeInfo
 
@@ -74,13 +74,16 @@ class RuntimeEngine:
         return self._telling(events) if self._why_not and isinstance(command, Load) else events
 
     async def _telling(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, Loaded):
-                    notice = NoticeInfo("runtime", self._why_not, "Choose another runtime, or this one again.")
-                    yield msgspec.structs.replace(event, notices=(notice, *event.notices))
-                else:
-                    yield event
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, Loaded):
+                        notice = NoticeInfo("runtime", self._why_not, "Choose another runtime, or this one again.")
+                        yield msgspec.structs.replace(event, notices=(notice, *event.notices))
+                    else:
+                        yield event
+        except LoadError as fault:  # perhaps for want of a device that only the pack has
+            raise LoadError(f"{fault.message} {self._why_not}", fault.hint) from fault
 
     def cancel(self, command_id: int) -> None:
         """Ask the command with that id to stop."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from app.engine.discovery import guard
-from app.engine.runtime_files import has_llama, npu_architectures
+from app.engine.runtime_files import backend_libraries, has_llama, npu_architectures
 from app.engine.surroundings import Surroundings
 from app.errors import EngineError, LoadError, SettingsError, SlipstreamError, UsageError
 from app.host.unpacking import unpack
@@ -174,8 +174,10 @@ class Runtimes:
 
     @staticmethod
     def _surroundings(folder: Path, chosen: dict[str, str]) -> Surroundings:
-        """Return what a process needs for a pack: Hexagon's code is looked for where this variable says."""
-        switches = {"GGML_OPENCL_KERNEL_CACHE_DIR": str(cache_dir() / "opencl")}
+        """Return what a process needs for a pack: where compiled kernels are kept, and Hexagon's code looked for."""
+        switches: dict[str, str] = {}
+        if "opencl" in backend_libraries(folder):
+            switches["GGML_OPENCL_KERNEL_CACHE_DIR"] = str(cache_dir() / "opencl")
         if npu_architectures(folder):
             switches["ADSP_LIBRARY_PATH"] = str(folder)
         return Surroundings(str(folder), switches | chosen)

@@ -141,7 +141,7 @@ class SessionLog:
                 hello.llama_cpp_python if hello else "",
                 hello.llama_cpp_commit if hello else "",
             ),
-            machine=machine(loaded.device if loaded else ""),
+            machine=machine(devices_of(loaded) if loaded else ""),
             target=_facts(loaded.target, with_paths) if loaded else None,
             draft=_facts(self._draft, with_paths) if self._draft else None,
             session=SessionInfo(id=self._id, name=self._name, started_at=self._started_at),
@@ -165,6 +165,7 @@ class SessionLog:
             memory=layout(loaded.memory.type_k, loaded.memory.type_v, loaded.memory.flash_attention),
             draft_file=Path(loaded.draft.path).name if loaded.draft else None,
             n_ctx=loaded.n_ctx,
+            draft_device=loaded.draft_device,
         )
 
     def _find_baseline(self, loaded: Loaded) -> Baseline | None:
@@ -186,7 +187,7 @@ class SessionLog:
             for run in self._runs:
                 if usable(run) and not is_plain(run) and run.conditions is not None:
                     key = (run.spec_type, run.draft_tokens, run.temperature, run.conditions.draft_file)
-                    groups.setdefault((*key, _like(run.conditions)), []).append(run)
+                    groups.setdefault((*key, run.conditions.draft_device, _like(run.conditions)), []).append(run)
             compared = [(group, self._compare(group)) for group in groups.values()]
             self._comparisons = {run.id: comparison for group, comparison in compared for run in group}
         return self._comparisons
@@ -239,6 +240,13 @@ def _like(conditions: Conditions) -> tuple[object, ...]:
     """What two runs must share to be compared, but for the context bucket, by which pairs are made."""
     fields = (name for name in Conditions.__struct_fields__ if name != "context_bucket")
     return tuple(getattr(conditions, name) for name in fields)
+
+
+def devices_of(loaded: Loaded) -> str:
+    """Name what the models run on, in words: the draft's device where it is another."""
+    if loaded.draft_device in ("", loaded.device):
+        return loaded.device
+    return f"{loaded.device}, draft on {loaded.draft_device}"
 
 
 def _facts(model: ModelInfo, with_path: bool) -> ModelFacts:

@@ -57,6 +57,7 @@ class RunConditions(Conditions, frozen=True, kw_only=True):
 
     draft_file: str | None = None
     n_ctx: int = 0
+    draft_device: str = ""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

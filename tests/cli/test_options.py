@@ -29,6 +29,12 @@ def test_spec_types(text, draft, types):
     assert options.spec_types(text, draft) == types
 
 
+def test_ngram_is_at_hand_where_the_length_is_chosen_by_what_pays():
+    assert options.spec_types(None, "small", is_auto=True) == ("ngram", "draft-simple")
+    assert options.spec_types("draft-simple", "small", is_auto=True) == ("draft-simple",)
+    assert options.spec_types(None, None, is_auto=True) == ()
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -66,12 +72,6 @@ def test_speculation_of_nothing_is_off():
     assert options.speculation(("ngram",), 3, 1, 0.5) == Speculation(("ngram",), 3, 1, 0.5)
     with pytest.raises(UsageError, match="more than"):
         options.speculation(("ngram",), 2, 3)
-
-
-def test_only_the_cpu():
-    options.check_compute("cpu")
-    with pytest.raises(UsageError, match="cpu only"):
-        options.check_compute("npu")
 
 
 def test_seed_is_kept_or_fresh():

@@ -163,6 +163,7 @@ class Context:
         self.n_past = 0
         self.n_snapshots: int = lc.llama_n_rs_seq(self._context)
         self.has_state = model.has_memory_of_states
+        self._is_elsewhere = bool(model.placement.devices)
         self.keeps_window = shape.keeps_window
         self._n_window = 0 if shape.keeps_window else model.n_window
         self.memory_types = shape.memory
@@ -216,6 +217,8 @@ class Context:
         self._wanted[: n - n_rows] = 0
         self._wanted[n - n_rows : n] = 1
         code: int = lc.llama_decode(self._context, self._batch)
+        if self._is_elsewhere:  # a device works on after the call: whoever times it, or cancels, wants it over
+            lc.llama_synchronize(self._context)
         if code:
             # llama.cpp has taken the tokens back itself; a running state it takes to snapshots that were never written.
             self._n_droppable = -1

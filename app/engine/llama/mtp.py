@@ -91,6 +91,7 @@ class MtpContext:
         self.n_heads = 1 if self.shares_memory else model.n_heads_mtp
         ext.llama_set_embeddings_nextn(self._context, True, True)
         self._memory: Any = lc.llama_get_memory(self._context)
+        self._is_elsewhere = bool(model.placement.devices)
         self.n_batch = _N_BATCH
         self.n_vocab = model.n_vocab
         self.n_embd = model.n_embd_in
@@ -131,6 +132,8 @@ class MtpContext:
             self._batch.seq_id[i][0] = 0
             self._batch.logits[i] = i == n - 1
         code: int = lc.llama_decode(self._context, self._batch)
+        if self._is_elsewhere:
+            lc.llama_synchronize(self._context)
         if code == _ABORTED:
             raise DecodeCancelledError("The evaluation was cancelled.")
         if code:

@@ -1,0 +1,78 @@
+"""``runtime``: which build of llama.cpp models run on; packs with more devices are added, chosen and removed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from app.cli import options
+from app.cli.terminal import note
+from app.errors import UsageError
+from app.host.runtimes import BUILT_IN, Runtimes, Shelf
+
+_SERVER = re.compile(r"[A-Za-z0-9.-]+:\d{1,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeOptions:
+    """What ``runtime`` can be told."""
+
+    add: Annotated[
+        Path | None, typer.Option("--add", metavar="PATH", help="A folder with llama.cpp's libraries, or a zip of one.")
+    ] = None
+    use: Annotated[
+        str | None,
+        typer.Option("--use", metavar="NAME", help=f"Use it from now on; {BUILT_IN} is the one that came along."),
+    ] = None
+    remove: Annotated[str | None, typer.Option("--remove", metavar="NAME", help="Take it off the list.")] = None
+    server: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--server",
+            metavar="HOST:PORT",
+            help="Borrow the devices of a llama.cpp RPC server; several times for several. What is sent there, your "
+            "text too, is neither encrypted, nor does the server prove who it is.",
+        ),
+    ] = None
+    no_servers: Annotated[bool, typer.Option("--no-servers", help="Borrow no devices any more.")] = False
+    as_json: options.FactsAsJson = field(default=False)
+
+
+def runtime(chosen: RuntimeOptions) -> None:
+    """Say which runtimes there are and which is used; add, choose or remove one. A running engine keeps its own."""
+    runtimes = Runtimes()
+    servers = tuple(chosen.server or ())
+    for server in servers:
+        if not _SERVER.fullmatch(server) or not 0 < int(server.rpartition(":")[2]) < 65536:
+            raise UsageError(f"--server {server} is no address.", "Give a host and a port, as in 127.0.0.1:50052.")
+    if chosen.remove is not None:
+        runtimes.remove(chosen.remove)
+    if chosen.add is not None:
+        pack = runtimes.add(chosen.add)
+        note(f"{pack.name} is added; --use {pack.name} makes models run on it.")
+    if chosen.use is not None:
+        runtimes.use(chosen.use)
+    if servers or chosen.no_servers:
+        runtimes.set_servers(servers)
+    _show(runtimes.shelf(), as_json=chosen.as_json)
+
+
+def _show(shelf: Shelf, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(shelf).decode() + "\n")
+        return
+    said = [f"{'*' if shelf.active == BUILT_IN else ' '} {BUILT_IN}"]
+    for pack in shelf.packs:
+        mark = "*" if shelf.active == pack.name else " "
+        said.append(f"{mark} {pack.name}: {pack.folder}" + (f"; not used: {pack.fault}" if pack.fault else ""))
+    said += [
+        f"  devices of {server} are borrowed; the link is neither encrypted nor authenticated"
+        for server in shelf.servers
+    ]
+    sys.stdout.write("\n".join(said) + "\n")

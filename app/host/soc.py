@@ -1,0 +1,182 @@
+"""Which system on a chip this is, what its drivers are, and what to do so that its GPU and NPU can be used.
+
+Where the facts come from is a seam (:class:`Facts`): the registry on Windows, ``/proc`` and ``/sys`` elsewhere. What
+the names mean is read here from the text alone, so captured reports can be tried anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from app.engine.discovery import Found
+from app.paths import resource
+
+DriverKind = Literal["gpu", "npu"]
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A driver that the system has installed, by the name of its device."""
+
+    kind: DriverKind
+    device: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a system tells; "" and ``None`` where it does not.
+
+    ``core_classes`` counts cores by speed, the fastest class first; ``is_test_mode`` tells whether Windows accepts
+    drivers with signatures of the person's own.
+    """
+
+    processor: str
+    system: str
+    core_classes: tuple[int, ...] = ()
+    drivers: tuple[Driver, ...] = ()
+    is_test_mode: bool | None = None
+
+
+class Soc(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A chip; ``npu_version`` is Hexagon's generation, 0 where there is none that is known."""
+
+    name: str
+    part: str = ""
+    cores: str = ""
+    gpu: str = ""
+    npu_version: int = 0
+    bandwidth_gb_s: int = 0
+
+
+class _Part(msgspec.Struct, frozen=True):
+    pattern: str
+    name: str
+    peak_gb_s: int
+
+
+_PART = re.compile(r"\bX(?:1[EP]?|2[EP])[- ]?\d{2}[- ]?\d*\b", re.IGNORECASE)
+_GPUS = (  # the first that fits
+    (r"X1E", "Adreno X1-85"),
+    (r"X1P6", "Adreno X1-85"),
+    (r"X1P4|X126", "Adreno X1-45"),
+    (r"X2P", "Adreno X2-45"),
+    (r"X2E8[0-4]|X2E7", "Adreno X2-85"),
+    (r"X2E", "Adreno X2-90"),
+)
+_HEXAGON = ((r"X1", 73), (r"X2", 81))
+_MARKS = re.compile(r"\((?:R|TM)\)|[®™]")
+
+
+def soc_of(facts: Facts) -> Soc:
+    """Return the chip that a processor's name tells of; for others than Snapdragon X just that name."""
+    text = " ".join(_MARKS.sub(" ", facts.processor).split())
+    found = _PART.search(text)
+    if found is None:
+        return Soc(text, cores=_cores(facts.core_classes))
+    part = re.sub(r"[- ]", "", found[0]).upper()
+    model = text.split(" - ")[0] if " - " in text else f"Snapdragon {part}"
+    rows = msgspec.json.decode(resource("bandwidth.json").read_bytes(), type=list[_Part])
+    known = next((row for row in rows if re.search(row.pattern, part)), None)
+    if " - " not in text and known is not None:
+        model = known.name
+    n_cores = sum(facts.core_classes)
+    if model == "Snapdragon X Plus" and n_cores == 8:
+        model = "Snapdragon X Plus 8-core"
+    return Soc(
+        name=model,
+        part=part,
+        cores=_cores(facts.core_classes),
+        gpu=next((name for pattern, name in _GPUS if re.match(pattern, part)), "Adreno"),
+        npu_version=next((version for pattern, version in _HEXAGON if part.startswith(pattern)), 0),
+        bandwidth_gb_s=known.peak_gb_s if known is not None else 0,
+    )
+
+
+def _cores(classes: Sequence[int]) -> str:
+    if not classes:
+        return ""
+    return f"{sum(classes)} cores" + (f" ({' + '.join(map(str, classes))})" if len(classes) > 1 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """What the runtime in use brings, as far as advice needs it."""
+
+    backends: tuple[str, ...] = ()
+    npu_versions: tuple[int, ...] = ()
+    is_catalogued: bool = False
+    is_built_in: bool = True
+
+
+def advice(facts: Facts, soc: Soc, pieces: Pieces, found: Found | None = None) -> tuple[str, ...]:
+    """Return what a person can do so that more of the machine works, most useful first; nothing if all does."""
+    said: list[str] = []
+    if found is not None:
+        said += [_about_backend(name, state, why) for name, state, why in _troubles(found)]
+    if not soc.npu_version:
+        return tuple(said)
+    said += (_about_gpu(facts, soc, pieces), _about_npu(facts, soc, pieces))
+    return tuple(line for line in said if line)
+
+
+def _troubles(found: Found) -> list[tuple[str, str, str]]:
+    return [(b.name, b.state, b.reason) for b in found.backends if b.state != "found"]
+
+
+def _about_backend(name: str, state: str, reason: str) -> str:
+    words = {
+        "died": "ended the process that loaded it",
+        "hung": "kept the process that loaded it busy for ever",
+        "left out": "is left out",
+        "refused": "cannot be used",
+    }[state]
+    update = " Update the driver of the device, then look again." if state in ("died", "hung") else ""
+    return f"The {name} backend {words}: {reason}{update}"
+
+
+def _driver(facts: Facts, kind: DriverKind) -> Driver | None:
+    return next((driver for driver in facts.drivers if driver.kind == kind), None)
+
+
+def _about_gpu(facts: Facts, soc: Soc, pieces: Pieces) -> str:
+    if facts.system == "Windows" and _driver(facts, "gpu") is None:
+        return (
+            f"No driver for the {soc.gpu} GPU is installed: get the Adreno graphics driver from Windows Update or from "
+            "the maker of the laptop."
+        )
+    if "opencl" not in pieces.backends:
+        return (
+            f"The {soc.gpu} GPU needs a runtime with OpenCL: add llama.cpp's own zip for Windows on ARM64 with Adreno, "
+            "of the same build, as a runtime."
+        )
+    return ""
+
+
+def _about_npu(facts: Facts, soc: Soc, pieces: Pieces) -> str:
+    if facts.system == "Windows" and _driver(facts, "npu") is None:
+        return "No driver for the Hexagon NPU is installed: get it from Windows Update or from the maker of the laptop."
+    if "hexagon" not in pieces.backends:
+        return (
+            "The Hexagon NPU needs a runtime with Hexagon code that Windows accepts; llama.cpp publishes none for "
+            "Windows, so it must be built and signed, or come from a maker who did."
+        )
+    if soc.npu_version not in pieces.npu_versions:
+        has = ", ".join(f"v{version}" for version in pieces.npu_versions) or "none"
+        return f"This runtime has no code for the NPU of this chip (v{soc.npu_version}; it has {has})."
+    if facts.system == "Windows" and not pieces.is_catalogued:
+        return (
+            "This runtime's code for the NPU has no catalogue (libggml-htp.cat): Windows loads only what a trusted "
+            "signature names there."
+        )
+    if facts.system == "Windows" and facts.is_test_mode is False:
+        return (
+            "Windows is not in test mode: the catalogue of this runtime must be signed by a certificate that Windows "
+            "trusts; one of your own is accepted in test mode only."
+        )
+    return ""

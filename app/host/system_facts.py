@@ -1,0 +1,103 @@
+"""Reads what the system tells about chip and drivers: the registry on Windows, ``/proc`` and ``/sys`` elsewhere."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections import Counter
+from pathlib import Path
+
+from app.host.soc import Driver, DriverKind, Facts
+from app.metrics.machine import cpu_name
+
+_CLASSES: dict[DriverKind, str] = {  # setup classes Display and ComputeAccelerator
+    "gpu": "{4d36e968-e325-11ce-bfc1-08002be10318}",
+    "npu": "{f01a9d53-3ff6-48d2-9f97-c8a7004be10c}",
+}
+_PSEUDO = ("microsoft basic", "remote display", "indirect display")
+"""Display adapters that are none, of every Windows."""
+
+SYSFS = Path("/sys")
+
+
+def system_facts(sysfs: Path = SYSFS) -> Facts:
+    """Look; takes milliseconds."""
+    if sys.platform == "win32":
+        return _windows_facts()
+    model = _text(sysfs / "firmware/devicetree/base/model")
+    name = cpu_name()
+    return Facts(
+        processor=model if model and "snapdragon" in model.lower() else name,
+        system=platform.system(),
+        core_classes=core_classes(sysfs / "devices/system/cpu"),
+        drivers=drivers_linux(sysfs),
+    )
+
+
+def core_classes(cpus: Path) -> tuple[int, ...]:
+    """Count processors by what the scheduler takes for their capacity, else by their highest clock."""
+    for name in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
+        found = Counter(value for path in cpus.glob("cpu[0-9]*") if (value := _text(path / name)).isdigit())
+        if found:
+            return tuple(found[speed] for speed in sorted(found, key=int, reverse=True))
+    n = len([path for path in cpus.glob("cpu[0-9]*") if path.is_dir()])
+    return (n,) if n else ()
+
+
+def drivers_linux(sysfs: Path) -> tuple[Driver, ...]:
+    """Name the kernel's drivers of GPUs and accelerators, with the kernel's version: they come with it."""
+    found = []
+    kinds: tuple[tuple[DriverKind, str], ...] = (("gpu", "class/drm"), ("npu", "class/accel"))
+    for kind, place in kinds:
+        for link in sorted((sysfs / place).glob("*/device/driver")):
+            found.append(Driver(kind, link.resolve().name, platform.release()))  # noqa: PERF401
+    return tuple(dict.fromkeys(found))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip("\0\n ")
+    except OSError:
+        return ""
+
+
+if sys.platform == "win32":
+    import winreg
+
+    def _windows_facts() -> Facts:
+        from app.engine.threads import core_classes_windows
+
+        control = r"SYSTEM\CurrentControlSet\Control"
+        options = _value(control, "SystemStartOptions")
+        drivers = [
+            Driver(kind, device, _value(key, "DriverVersion"))
+            for kind, place in _CLASSES.items()
+            for key in _subkeys(rf"{control}\Class\{place}")
+            if (device := _value(key, "DriverDesc")) and not device.lower().startswith(_PSEUDO)
+        ]
+        return Facts(
+            processor=cpu_name(),
+            system="Windows",
+            core_classes=core_classes_windows(),
+            drivers=tuple(dict.fromkeys(drivers)),
+            is_test_mode="TESTSIGNING" in options.upper() if options else None,
+        )
+
+    def _subkeys(place: str) -> list[str]:
+        found = []
+        try:
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place) as key:
+                for index in range(winreg.QueryInfoKey(key)[0]):
+                    name = winreg.EnumKey(key, index)
+                    if name.isdigit():  # beside them a "Properties" that only the system may read
+                        found.append(rf"{place}\{name}")
+        except OSError:
+            return found
+        return found
+
+    def _value(place: str, name: str) -> str:
+        try:
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place) as key:
+                return str(winreg.QueryValueEx(key, name)[0])
+        except OSError:
+            return ""
