@@ -1,107 +1,115 @@
-"""A code block: its language, a Copy button, the text in a fixed-pitch face, coloured by Pygments.
+"""A code block: its language, buttons to copy and to wrap, the text in a fixed-pitch face, coloured.
 
-Pygments is imported when the first block is coloured. Colouring is an ornament: a lexer that fails, or a block
-that is very long, leaves the text as it is.
+A long block is shown in several views, each with so many of its lines, that touch; only those near the screen exist.
+They share a :class:`CodeLook`: what is coloured, whether lines are wrapped, how far it is scrolled sideways.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QGuiApplication, QSyntaxHighlighter, QTextCharFormat, QTextCursor, QWheelEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QResizeEvent,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
-from app.ui.theme import GRID, Colours, IconButton, code_font, colours, follow, named, see_through, text_font
+from app.ui.colouring import Colouring, Span
+from app.ui.marking import Highlights
+from app.ui.theme import GRID, IconButton, code_font, colours, follow, named, see_through, text_font
+from app.ui.visible import visible
 
 if TYPE_CHECKING:
-    from pygments.lexer import Lexer
+    from app.ui.blocks import Block, Code
 
-logger = logging.getLogger(__name__)
-
-_MAX_COLOURED_CHARS = 200_000
 _RECOLOUR_EVERY_MS = 250
+_COST_SHARE = 10
+_SLICE_MS = 12
+_SLICE_S = 0.005
 _COPIED_MS = 1500
-
-_Spans = list[tuple[int, int, str]]
-"""Start, length and colour of the pieces of one line."""
+_HEAD_PX = 30
 
 
-def _lexer_for(language: str) -> Lexer | None:
-    from pygments.lexers import get_lexer_by_name  # not before the first window is painted
-    from pygments.util import ClassNotFound
+class CodeLook(QObject):
+    """What the views of one block have in common."""
 
-    try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False) if language else None
-    except ClassNotFound:
-        return None
+    coloured = Signal(int, int)  # first line, and the one behind the last
+    wrapped = Signal()
+    scrolled = Signal(int)
 
+    def __init__(self, code: Code, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.code = code
+        self.colouring = Colouring(code.language)
+        self.is_wrapped = False
+        self._n_lines_wanted = 0
+        self._cost_s = 0.0
+        self._later = QTimer(self, singleShot=True)
+        self._later.timeout.connect(self.colour)
 
-def _colour_of(kind: str, scheme: Colours) -> str:
-    """Colour of a Pygments token type, given by its dotted name; "" for plain text."""
-    for prefix, colour in (
-        ("Token.Keyword", scheme.code_keyword),
-        ("Token.Literal.String", scheme.code_string),
-        ("Token.Literal.Number", scheme.code_number),
-        ("Token.Comment", scheme.code_comment),
-        ("Token.Name.Function", scheme.code_name),
-        ("Token.Name.Class", scheme.code_name),
-        ("Token.Name.Tag", scheme.code_name),
-        ("Token.Name.Attribute", scheme.code_number),
-        ("Token.Name.Builtin", scheme.code_name),
-        ("Token.Name.Decorator", scheme.code_keyword),
-        ("Token.Operator.Word", scheme.code_keyword),
-    ):
-        if kind.startswith(prefix):
-            return colour
-    return ""
+    def want(self, n_lines: int) -> None:
+        """Colour so many lines from the first on."""
+        self._n_lines_wanted = max(self._n_lines_wanted, n_lines)
+        if not self._later.isActive():
+            growing_ms = max(_RECOLOUR_EVERY_MS, round(_COST_SHARE * self._cost_s * 1000))
+            self._later.start(0 if self.code.is_finished else growing_ms)
 
+    def colour(self) -> None:
+        """Colour for a moment, and go on later if there is more to do."""
+        began_s = monotonic()
+        self._feed()
+        while self._has_work and monotonic() - began_s < _SLICE_S:
+            first, behind = self.colouring.step()
+            if behind > first:
+                self.coloured.emit(first, behind)
+        self._cost_s = monotonic() - began_s
+        if self._has_work:
+            self._later.start(_SLICE_MS)
 
-def spans_by_line(text: str, language: str, scheme: Colours) -> Iterator[_Spans]:
-    """Yield the coloured pieces of each line of a text."""
-    lexer = _lexer_for(language)
-    spans: _Spans = []
-    if lexer is not None:
-        column = 0
-        for kind, value in lexer.get_tokens(text):
-            colour = _colour_of(str(kind), scheme)
-            for n, piece in enumerate(value.split("\n")):
-                if n:
-                    yield spans
-                    spans, column = [], 0
-                if piece and colour:
-                    spans.append((column, len(piece), colour))
-                column += len(piece)
-    yield spans
+    @property
+    def _has_work(self) -> bool:
+        return self.colouring.is_behind and len(self.colouring.lines) <= self._n_lines_wanted
+
+    def _feed(self) -> None:
+        self.colouring.feed(self.code.text_from(self.colouring.n_fed))
+
+    def wrap(self, *, is_on: bool) -> None:
+        """Wrap long lines, or scroll them."""
+        self.is_wrapped = is_on
+        self.wrapped.emit()
 
 
 class _Painter(QSyntaxHighlighter):
-    """Colours lines from a table that was made for the whole text."""
+    """Colours lines from the table of the whole block."""
 
-    def __init__(self, edit: QPlainTextEdit) -> None:
+    def __init__(self, edit: QPlainTextEdit, lines: list[list[Span]], first: int) -> None:
         super().__init__(edit.document())
-        self._table: list[_Spans] = []
+        self._lines, self._first = lines, first
 
-    def repaint_from(self, table: list[_Spans]) -> None:
-        old, self._table = self._table, table
-        block = self.document().begin()
-        while block.isValid():
-            line = block.blockNumber()
-            before = old[line] if line < len(old) else None
-            if before is None or line >= len(table) or before != table[line]:
-                self.rehighlightBlock(block)
-            block = block.next()
+    def repaint_lines(self, first: int, behind: int) -> None:
+        """Colour these lines of the block again."""
+        for number in range(max(0, first - self._first), behind - self._first):
+            block = self.document().findBlockByNumber(number)
+            if not block.isValid():
+                break
+            self.rehighlightBlock(block)
 
     def highlightBlock(self, text: str) -> None:
-        line = self.currentBlock().blockNumber()
-        if line >= len(self._table):
+        line = self._first + self.currentBlock().blockNumber()
+        if line >= len(self._lines):
             return
-        for start, length, colour in self._table[line]:
+        scheme = colours()
+        for start, length, role in self._lines[line]:
             shape = QTextCharFormat()
-            shape.setForeground(QColor(colour))
+            shape.setForeground(QColor(getattr(scheme, role)))
             self.setFormat(start, min(length, len(text) - start), shape)
 
 
@@ -112,23 +120,41 @@ class _CodeText(QPlainTextEdit):
         super().__init__(parent)
         see_through(self)
         self.setReadOnly(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(code_font())
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.document().setDocumentMargin(GRID)
-        self.horizontalScrollBar().rangeChanged.connect(self.fit)
+        self.document().setDocumentMargin(0)
+        self.highlights = Highlights(self)
 
-    def fit(self) -> None:
-        lines = self.document().blockCount()
+    def height_for(self, width: int) -> int:
+        line = self.fontMetrics().lineSpacing()
+        margins = self.viewportMargins()
+        inner = width - margins.left() - margins.right()
+        around = margins.top() + margins.bottom() + 2
+        if self.lineWrapMode() == QPlainTextEdit.LineWrapMode.WidgetWidth:
+            self.resize(width, self.height())
+            n_lines = round(self.document().size().height())
+            return n_lines * line + around
         bar = self.horizontalScrollBar()
-        extra = bar.sizeHint().height() if bar.maximum() > 0 else 0
-        height = lines * self.fontMetrics().lineSpacing() + 2 * GRID + 2 + extra
-        if height != self.height():
-            self.setFixedHeight(height)
+        is_wide = self.widest_px > inner or bar.maximum() > 0
+        return self.document().blockCount() * line + around + (bar.sizeHint().height() if is_wide else 0)
+
+    widest_px = 0
+    """Width of the longest line, by its number of characters."""
+
+    def setExtraSelections(self, selections: Sequence[QTextEdit.ExtraSelection]) -> None:
+        """Mark tokens; what is found stays marked."""
+        self.highlights.show_below(selections)
+
+    def extraSelections(self) -> list[QTextEdit.ExtraSelection]:
+        """Return the marks of tokens."""
+        return self.highlights.below
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scroll sideways here; leave up and down to the transcript."""
@@ -139,38 +165,46 @@ class _CodeText(QPlainTextEdit):
 
 
 class CodeView(QFrame):
-    """One fenced block of an answer."""
+    """Lines of one fenced block of an answer: all of them, or those of one part."""
 
-    def __init__(self, language: str, parent: QWidget | None = None) -> None:
+    height_changed = Signal()
+
+    def __init__(self, look: CodeLook, block: Block, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._language = language
-        self._text = ""
-        self._coloured_at = 0.0
-        self._cost_s = 0.0
+        self._look, self._line = look, block.line
+        self._shown = ""
+        self._is_last = True
+        self._is_head = block.is_first
         self.setObjectName("code")
-        self._label = named(QLabel(language or "text"), "muted")
-        self._label.setFont(text_font(-0.5))
-        self._copy = IconButton("copy", "Copy code")
-        self._copy.clicked.connect(self.on_copy)
+        language = look.code.language or "text"
         self._edit = _CodeText(self)
-        self._edit.setAccessibleName(f"{language or 'text'} code")
-        self._painter = _Painter(self._edit)
-        self._later = QTimer(self, singleShot=True)
-        self._later.timeout.connect(self._colour)
+        self._edit.setAccessibleName(f"{language} code" + (f", from line {block.line + 1}" if block.line else ""))
+        self._painter = _Painter(self._edit, look.colouring.lines, block.line)
+        self._label: QLabel | None = None
+        if self._is_head:
+            self._build_head(language)
+        self._put_edges()
+        look.coloured.connect(self._painter.repaint_lines)
+        look.wrapped.connect(self._on_wrapped)
+        look.scrolled.connect(self._edit.horizontalScrollBar().setValue)
+        self._edit.horizontalScrollBar().valueChanged.connect(look.scrolled)
+        self._edit.horizontalScrollBar().rangeChanged.connect(self.height_changed)
+        if look.is_wrapped:
+            self._on_wrapped()
+        self.show_block(block)
+        follow(self._painter.rehighlight)
+
+    def _build_head(self, language: str) -> None:
+        self._label = named(QLabel(language, self), "muted")
+        self._label.setFont(text_font(-0.5))
+        self._copy = IconButton("copy", "Copy code", self)
+        self._copy.clicked.connect(self.on_copy)
+        self._wrap = IconButton("wrap", "Wrap long lines", self)
+        self._wrap.setCheckable(True)
+        self._wrap.setChecked(self._look.is_wrapped)
+        self._wrap.toggled.connect(lambda is_on: self._look.wrap(is_on=is_on))
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied.timeout.connect(self.on_copied_shown)
-        head = QHBoxLayout()
-        head.setContentsMargins(GRID + 4, 2, 4, 2)
-        head.addWidget(self._label)
-        head.addStretch()
-        head.addWidget(self._copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(head)
-        column.addWidget(self._edit)
-        self._edit.fit()
-        follow(self._colour)
 
     @property
     def edit(self) -> QPlainTextEdit:
@@ -178,28 +212,41 @@ class CodeView(QFrame):
         return self._edit
 
     @property
-    def text(self) -> str:
-        """The code, without the line end before the closing fence."""
-        return self._text.removesuffix("\n")
+    def highlights(self) -> Highlights:
+        """What is found in it."""
+        return self._edit.highlights
 
-    def show_text(self, text: str, *, is_finished: bool) -> None:
+    @property
+    def text(self) -> str:
+        """The whole block's code, without the line end before the closing fence."""
+        return self._look.code.text
+
+    def show_block(self, block: Block) -> None:
         """Show the code so far; only what is new is typed."""
-        if text.startswith(self._text):
-            typed = text[len(self._text) :]
+        text = visible(block.text)
+        shown = text.removesuffix("\n")  # a line end is shown when something follows it
+        if shown.startswith(self._shown):
+            typed = shown[len(self._shown) :]
         else:
             self._edit.clear()
-            typed = text
-        # A line end is typed when something follows it, or an empty last line would jump in and out.
-        held = "\n" if self._text.endswith("\n") and self._text and typed else ""
-        self._text = text
-        typed = held + typed
-        typed = typed.removesuffix("\n")
+            typed = shown
+        self._shown = shown
         if typed:
             cursor = QTextCursor(self._edit.document())
             cursor.movePosition(QTextCursor.MoveOperation.End)
             cursor.insertText(typed)
-            self._edit.fit()
-        self._schedule(is_finished=is_finished)
+            widest = max(map(len, typed.split("\n")))
+            last = self._edit.document().lastBlock().length()
+            advance = self._edit.fontMetrics().averageCharWidth()
+            self._edit.widest_px = max(self._edit.widest_px, max(widest, last) * advance)
+        if block.is_last != self._is_last:
+            self._is_last = block.is_last
+            self._put_edges()
+        self._look.want(block.line + block.text.count("\n") + 1)
+
+    def height_for(self, width: int) -> int:
+        """How tall it is."""
+        return self._top_px() + self._edit.height_for(width - 2) + (1 if self._is_last else 0)
 
     def on_copy(self) -> None:
         """Put the code on the clipboard, and say so for a moment."""
@@ -211,28 +258,29 @@ class CodeView(QFrame):
         """Offer to copy again."""
         self._copy.rename("Copy code", "copy")
 
-    def sizeHint(self) -> QSize:
-        """Be as tall as the code."""
-        return QSize(super().sizeHint().width(), self.minimumSizeHint().height())
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the parts in their places."""
+        super().resizeEvent(event)
+        width, top = self.width() - 2, self._top_px()
+        self._edit.setGeometry(1, top, width, max(0, self.height() - top - (1 if self._is_last else 0)))
+        if self._label is not None:
+            self._label.setGeometry(GRID + 4, 2, width - 3 * _HEAD_PX, _HEAD_PX - 2)
+            size = self._copy.sizeHint().boundedTo(QSize(_HEAD_PX, _HEAD_PX - 2))
+            for n, button in enumerate((self._copy, self._wrap), start=1):
+                button.setGeometry(width - n * (size.width() + 2), 2, size.width(), size.height())
 
-    def _schedule(self, *, is_finished: bool) -> None:
-        """Colour at the end, and now and then while the code grows: never more than a tenth of the time."""
-        if is_finished:
-            self._later.stop()
-            self._colour()
-        elif not self._later.isActive():
-            pause_ms = max(_RECOLOUR_EVERY_MS, 10_000 * self._cost_s)
-            self._later.start(round(max(0.0, pause_ms - (monotonic() - self._coloured_at) * 1000)))
+    def _top_px(self) -> int:
+        return _HEAD_PX if self._is_head else 0
 
-    def _colour(self) -> None:
-        if not self._text or len(self._text) > _MAX_COLOURED_CHARS:
-            return
-        started = monotonic()
-        try:
-            table = list(spans_by_line(self._text, self._language, colours()))
-        except Exception:  # a lexer is other people's code, and all that is at stake is colour
-            logger.info("Pygments could not colour a block of %s", self._language, exc_info=True)
-            return
-        self._painter.repaint_from(table)
-        self._coloured_at = monotonic()
-        self._cost_s = self._coloured_at - started
+    def _put_edges(self) -> None:
+        """Draw the frame where the block begins and ends only."""
+        edge = {(True, True): "whole", (True, False): "first", (False, True): "last", (False, False): "middle"}
+        self._edit.setViewportMargins(GRID, GRID // 2 if self._is_head else 0, GRID, GRID if self._is_last else 0)
+        self.setProperty("edge", edge[self._is_head, self._is_last])
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def _on_wrapped(self) -> None:
+        mode = QPlainTextEdit.LineWrapMode
+        self._edit.setLineWrapMode(mode.WidgetWidth if self._look.is_wrapped else mode.NoWrap)
+        self.height_changed.emit()

@@ -1,100 +1,202 @@
 """The two kinds of message in the transcript.
 
-A question is shown as it was typed. An answer is Markdown that may still be growing: segments become widgets,
-finished ones once and for good. Text that arrives is kept until :meth:`AnswerView.flush`, which the transcript
-calls once a frame, however many pieces came in between.
+A question is shown as it was typed. An answer is Markdown that may still be growing: it is cut into blocks, finished
+ones are rendered once. Text that arrives is kept until :meth:`AnswerView.flush`, which the transcript calls once a
+frame, however many pieces came in between. Both say how tall they are, and have widgets for what is near the
+screen only.
 """
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.chat.segments import Segment, SegmentStream
+from app.ui.blocks import BlockStream, plain_blocks
 from app.ui.code_block import CodeView
+from app.ui.column import BlockColumn
+from app.ui.message_foot import MessageAction, MessageFoot
 from app.ui.prose import ProseView
-from app.ui.theme import GRID, IconButton, colours, follow, icon, named, number_font, text_font
+from app.ui.theme import GRID, colours, follow, icon, named, text_font
+from app.ui.thought import thought_words
 
 if TYPE_CHECKING:
     from app.metrics.token_trace import TokenTrace
     from app.ui.token_colours import TokenColours
 
-_COPIED_MS = 1500
 _BUBBLE_SHARE = 0.85
-_NO_BREAK_HYPHEN = "\u2011"
+_PAD_PX = GRID + 6
 
 
-def _caption(words: str) -> QLabel:
-    label = QLabel(words)
-    label.setFont(text_font(-0.5, bold=True))
-    return label
+class MessageView(QWidget):
+    """What questions and answers have in common: a column of blocks with a foot, and a height for a width."""
+
+    height_changed = Signal()
+    asked = Signal(str)  # a MessageAction
+    link_clicked = Signal(QUrl)
+
+    def __init__(self, name: str, actions: tuple[MessageAction, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._is_placed = False
+        self._range: tuple[float, float] | None = None
+        self.column = BlockColumn(name, self)
+        self.column.height_changed.connect(self._on_height)
+        self.column.link_clicked.connect(self.link_clicked)
+        self.foot = MessageFoot(actions)
+        self.foot.asked.connect(self.on_asked)
+        self._below = QWidget(self)
+        self._below_column = QVBoxLayout(self._below)
+        self._below_column.setContentsMargins(0, 0, 0, 0)
+        self._below_column.setSpacing(GRID // 2)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+
+    @property
+    def text(self) -> str:
+        """The whole message as it was written."""
+        raise NotImplementedError
+
+    @property
+    def needs_flush(self) -> bool:
+        """Whether something arrived that does not show yet."""
+        return False
+
+    def _area(self, width: int) -> tuple[int, int, int]:
+        """Left, top and width of the column in a message so wide."""
+        return 0, GRID, width
+
+    def lay_out(self, width: int) -> int:
+        """Be so wide; return the height that this takes."""
+        left, top, inner = self._area(width)
+        self._is_placed = True
+        height = self.column.lay_out(inner)
+        self.column.move(left, top)
+        below = self._below_height(width)
+        y = top + height + self._bottom_px()
+        self._below.setGeometry(0, y, width, below)
+        return y + below
+
+    def _bottom_px(self) -> int:
+        return GRID // 2
+
+    def _below_height(self, width: int) -> int:
+        layout = self._below_column
+        layout.invalidate()
+        return layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
+
+    def show_range(self, top: float, bottom: float) -> None:
+        """Have widgets for what lies between, in this message's own pixels."""
+        self.column.show_range(top - self.column.y(), bottom - self.column.y())
+
+    def anchor_at(self, y: int) -> tuple[int, int]:
+        """Name a place in the message."""
+        return self.column.anchor_at(y - self.column.y())
+
+    def place_of(self, anchor: tuple[int, int]) -> int:
+        """Where a place that was named is now."""
+        return self.column.place_of(anchor) + self.column.y()
+
+    def on_asked(self, action: str) -> None:
+        """Copy here; everything else is for others to do."""
+        if action == "copy":
+            QGuiApplication.clipboard().setText(self.text)
+            self.foot.say_copied()
+        elif action == "copy_plain":
+            QGuiApplication.clipboard().setText(self.column.selection.whole())
+        else:
+            self.asked.emit(action)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the parts to the width."""
+        super().resizeEvent(event)
+        self.lay_out(self.width())
+
+    def _on_height(self) -> None:
+        """Tell who places this message; without anybody it places itself."""
+        if self._is_placed:
+            self.height_changed.emit()
+            left, top, _ = self._area(self.width())
+            self.column.move(left, top)
+            y = top + self.column.content_height + self._bottom_px()
+            self._below.setGeometry(0, y, self.width(), self._below_height(self.width()))
+
+    def sizeHint(self) -> QSize:
+        """As tall as the text."""
+        return QSize(600, self.lay_out(self.width()))
 
 
-class QuestionView(QWidget):
+class QuestionView(MessageView):
     """What the person wrote, in a bubble on the right."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._prose = ProseView()
-        self._prose.set_plain(text)
-        self._prose.setAccessibleName("Your message")
-        self._bubble = named(QFrame(), "question")
-        inner = QVBoxLayout(self._bubble)
-        inner.setContentsMargins(GRID + 6, GRID, GRID + 6, GRID)
-        inner.addWidget(self._prose)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, GRID, 0, 0)
-        row.addStretch()
-        row.addWidget(self._bubble)
+        super().__init__("Your message", ("copy", "edit"), parent)
+        self._text = text
+        self._bubble = named(QFrame(self), "question")
+        self._bubble.lower()
         self._ideal_px = self._ideal_width()
+        row = QHBoxLayout()
+        row.addStretch()
+        row.addWidget(self.foot)
+        self.foot.status.hide()
+        self._below_column.addLayout(row)
+        self.column.show_blocks(plain_blocks(text))
 
     @property
     def text(self) -> str:
         """The message."""
-        return self._prose.shown
+        return self._text
 
-    def resizeEvent(self, event: QEvent) -> None:
-        """Keep the bubble as wide as its text, at most a share of the column."""
-        self._bubble.setFixedWidth(min(self._ideal_px, round(self.width() * _BUBBLE_SHARE)))
-        return super().resizeEvent(event)  # type: ignore[arg-type]
+    @property
+    def shown(self) -> str:
+        """What of it can be read on the screen."""
+        return "".join(part.edit.toPlainText() for part in self.column.parts)
+
+    def _area(self, width: int) -> tuple[int, int, int]:
+        bubble = min(self._ideal_px, round(width * _BUBBLE_SHARE))
+        return width - bubble + _PAD_PX, 2 * GRID, bubble - 2 * _PAD_PX
+
+    def _bottom_px(self) -> int:
+        return GRID + GRID // 2
+
+    def lay_out(self, width: int) -> int:
+        """Keep the bubble as wide as its text, at most a share of the message."""
+        height = super().lay_out(width)
+        self._place_bubble()
+        return height
+
+    def _on_height(self) -> None:
+        super()._on_height()
+        self._place_bubble()
+
+    def _place_bubble(self) -> None:
+        text = self.column.geometry()
+        self._bubble.setGeometry(text.adjusted(-_PAD_PX, -GRID, _PAD_PX, GRID))
 
     def _ideal_width(self) -> int:
-        document = self._prose.document().clone(self)
-        document.setTextWidth(-1)
-        return round(document.idealWidth()) + 2 * (GRID + 6) + GRID
+        metrics = QFontMetricsF(text_font(1.0))
+        longest = max((line[:400] for line in self._text[:20_000].split("\n")), key=len, default="")
+        widest = max(metrics.horizontalAdvance(line[:400]) for line in (longest, *self._text[:2000].split("\n")[:40]))
+        return int(widest) + 2 * _PAD_PX + GRID
 
 
-class AnswerView(QWidget):
+class AnswerView(MessageView):
     """What the model answers: growing, finished, stopped or broken off; its figures below."""
 
     grew = Signal()
-    link_clicked = Signal(QUrl)
     restart_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._stream = SegmentStream()
-        self._status_words = ""
+        super().__init__("Answer", ("copy", "edit", "regenerate", "continue"), parent)
+        self._stream = BlockStream()
+        self._n_resets = 0
         self._pending: list[str] = []
         self._text: list[str] = []
-        self._n_shown = 0
-        self._parts: list[ProseView | CodeView] = []
-        self._open_code: CodeView | None = None
+        self._thinking_since_s: float | None = None
+        self.thought_s: float | None = None
+        self.trace: TokenTrace | None = None
         self._colours: TokenColours | None = None
-        self._column = QVBoxLayout()
-        self._column.setSpacing(GRID)
-        self._status = named(QLabel(wordWrap=True), "status")
-        self._status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._status.setFont(number_font(-0.5))
-        self._status.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._copy = IconButton("copy", "Copy answer as Markdown")
-        self._copy.clicked.connect(self.on_copy)
-        self._copy.hide()
-        self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
-        self._copied.timeout.connect(self.on_copied_shown)
         self._mark_icon = QLabel()
         self._mark = QLabel(wordWrap=True)
         self._restart = QPushButton("Start the engine again")
@@ -103,10 +205,6 @@ class AnswerView(QWidget):
         follow(self._tint)
 
     def _build(self) -> None:
-        foot = QHBoxLayout()
-        foot.setSpacing(GRID // 2)
-        foot.addWidget(self._copy, 0, Qt.AlignmentFlag.AlignTop)
-        foot.addWidget(self._status, 1)
         self._mark_row = named(QFrame(), "mark")
         mark = QHBoxLayout(self._mark_row)
         mark.setContentsMargins(GRID, GRID // 2, GRID // 2, GRID // 2)
@@ -116,27 +214,30 @@ class AnswerView(QWidget):
         mark.addWidget(self._restart)
         self._mark_row.hide()
         self._restart.hide()
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, GRID, 0, 0)
-        outer.setSpacing(GRID // 2)
-        outer.addLayout(self._column)
-        outer.addWidget(self._mark_row)
-        self._foot_column = QVBoxLayout()
-        self._foot_column.addLayout(foot)
-        outer.addLayout(self._foot_column)
+        self._below_column.addWidget(self._mark_row)
+        self._below_column.addWidget(self.foot)
+        self.foot.show_actions()
 
     # --- text -----------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
         """The whole answer as Markdown, what is not shown yet included."""
-        return "".join(self._text)
+        if len(self._text) > 1:
+            self._text = ["".join(self._text)]
+        return self._text[0] if self._text else ""
+
+    @property
+    def _parts(self) -> list[ProseView | CodeView]:
+        return self.column.parts
 
     @property
     def needs_flush(self) -> bool:
         """Whether something arrived, or stands unrendered, since the last :meth:`flush`."""
-        last = self._parts[-1] if self._parts else None
-        return bool(self._pending) or (isinstance(last, ProseView) and last.needs_render)
+        if self._pending:
+            return True
+        last = self.column.part(len(self.column.blocks) - 1)
+        return isinstance(last, ProseView) and last.needs_render
 
     def add_text(self, text: str) -> None:
         """Take the next piece of the answer; it shows with the next :meth:`flush`."""
@@ -150,14 +251,7 @@ class AnswerView(QWidget):
         if self._pending:
             self._stream.feed("".join(self._pending))
             self._pending.clear()
-        self._show_finished()
-        tail = self._stream.tail
-        if tail.kind == "code":
-            self._code_part(tail).show_text(tail.text, is_finished=False)
-        elif tail.text.strip():
-            self._prose_part().show_tail(tail.text)
-        if self._colours is not None:
-            self._mark_tokens()
+        self._show()
 
     def close_text(self) -> None:
         """Show everything in its final form; no more text will come."""
@@ -165,38 +259,37 @@ class AnswerView(QWidget):
             self._stream.feed("".join(self._pending))
             self._pending.clear()
         self._stream.close()
-        self._show_finished()
+        self._show()
         if self._colours is not None:
             self._mark_tokens(is_final=True)
-        self._copy.setVisible(bool(self.text.strip()))
+        self.foot.show_actions(*(("copy", "edit", "regenerate", "continue") if self.text.strip() else ("regenerate",)))
+        self._on_height()
 
-    def _show_finished(self) -> None:
-        for segment in self._stream.finished_from(self._n_shown):
-            if segment.kind == "code":
-                self._code_part(segment).show_text(segment.text, is_finished=True)
-                self._open_code = None
-            else:
-                self._prose_part().append(segment.text)
-        self._n_shown = self._stream.n_finished
+    def _show(self) -> None:
+        blocks, first = self._stream.blocks, self._stream.take_changes()
+        if self._stream.n_resets != self._n_resets:
+            self._n_resets, first = self._stream.n_resets, 0
+            self.column.reset()
+        self._time_thought()
+        self.column.show_blocks(blocks, first)
+        if self._colours is not None:
+            self._mark_tokens()
 
-    def _prose_part(self) -> ProseView:
-        if self._parts and isinstance(last := self._parts[-1], ProseView):
-            return last
-        part = ProseView()
-        part.setAccessibleName("Answer")
-        part.anchorClicked.connect(self.link_clicked)
-        self._add_part(part)
-        return part
+    def _time_thought(self) -> None:
+        last = next((block for block in reversed(self._stream.blocks) if block.kind == "thought"), None)
+        if last is None:
+            return
+        if last.is_open and self._thinking_since_s is None:
+            self._thinking_since_s = monotonic()
+        elif not last.is_open and self._thinking_since_s is not None:
+            self.thought_s = (self.thought_s or 0.0) + monotonic() - self._thinking_since_s
+            self._thinking_since_s = None
+        self.column.say_thought(thought_words(self.thought_s, is_thinking=last.is_open))
 
-    def _code_part(self, segment: Segment) -> CodeView:
-        if self._open_code is None:
-            self._open_code = CodeView(segment.language)
-            self._add_part(self._open_code)
-        return self._open_code
-
-    def _add_part(self, part: ProseView | CodeView) -> None:
-        self._parts.append(part)
-        self._column.addWidget(part)
+    def show_thought_time(self, seconds: float | None) -> None:
+        """Say how long a stored answer's thoughts took."""
+        self.thought_s = seconds
+        self.column.say_thought(thought_words(seconds, is_thinking=False))
 
     # --- tokens ---------------------------------------------------------------------------------------
 
@@ -206,36 +299,44 @@ class AnswerView(QWidget):
         return self._colours
 
     def trace_tokens(self, trace: TokenTrace) -> None:
-        """Mark the tokens of this answer from now on."""
+        """Mark the tokens of this answer from now on; all of it is built then, and its thoughts are unfolded."""
         from app.ui.token_colours import TokenColours
 
+        self.trace = trace
+        self.column.unfold_all()
+        self.show_range(float("-inf"), float("inf"))
         self._colours = TokenColours(trace, self)
-        self._foot_column.insertWidget(0, self._colours.legend)
+        self._below_column.insertWidget(self._below_column.count() - 1, self._colours.legend)
         self._mark_tokens()
+
+    def show_range(self, top: float, bottom: float) -> None:
+        """Have widgets for what lies between; for everything, while tokens are marked."""
+        if self.trace is not None:
+            top, bottom = float("-inf"), float("inf")
+        super().show_range(top, bottom)
 
     def _mark_tokens(self, *, is_final: bool = False) -> None:
         if self._colours is not None:
-            self._colours.refresh(self.text, [part.edit for part in self._parts], is_final=is_final)
+            self._colours.refresh(self.text, [part.edit for part in self.column.parts], is_final=is_final)
 
     # --- words around it ------------------------------------------------------------------------------
 
     def show_status(self, words: str) -> None:
         """Show one line below the text: what is going on, or the figures of the finished answer."""
-        if words != self._status_words:
-            self._status_words = words
-            self._status.setText(words.replace("n-gram", f"n{_NO_BREAK_HYPHEN}gram"))
-            self._status.setVisible(bool(words))
+        if self.foot.say(words):
+            self._on_height()
 
     @property
     def status(self) -> str:
         """The line below the text."""
-        return self._status_words
+        return self.foot.words
 
     def show_mark(self, words: str, *, offer_restart: bool = False) -> None:
         """Mark the answer as broken off, with the reason; an empty text takes the mark away."""
         self._mark.setText(words)
         self._mark_row.setVisible(bool(words))
         self._restart.setVisible(offer_restart)
+        self._on_height()
 
     @property
     def mark(self) -> str:
@@ -250,20 +351,6 @@ class AnswerView(QWidget):
     def offers_restart(self) -> bool:
         """Whether the restart button is there."""
         return not self._restart.isHidden()
-
-    def on_copy(self) -> None:
-        """Put the answer on the clipboard as Markdown, and say so for a moment."""
-        QGuiApplication.clipboard().setText(self.text)
-        self._copy.rename("Copied", "check")
-        self._copied.start()
-
-    def on_copied_shown(self) -> None:
-        """Offer to copy again."""
-        self._copy.rename("Copy answer as Markdown", "copy")
-
-    def minimumSizeHint(self) -> QSize:
-        """Allow the column to be narrow."""
-        return QSize(120, super().minimumSizeHint().height())
 
     def _tint(self) -> None:
         self._mark_icon.setPixmap(icon("warning", colours().warning).pixmap(18, 18))

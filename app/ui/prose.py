@@ -10,7 +10,9 @@ path would hand out the person's credentials.)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
@@ -27,11 +29,19 @@ from PySide6.QtGui import (
     QTextTable,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
+from app.ui.blocks import is_tame
+from app.ui.marking import Highlights
 from app.ui.theme import code_font, colours, follow, see_through, text_font
+from app.ui.visible import visible
+
+if TYPE_CHECKING:
+    from app.ui.blocks import Block
 
 RENDER_EVERY_MS = 100
+COST_SHARE = 12
+"""Rendering the tail again may take one part in so many of the time."""
 
 _FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _JOINT = "\u2063"  # an invisible separator, typed where two pieces meet and taken out again
@@ -65,7 +75,11 @@ class ProseView(QTextBrowser):
         self._tail_start = 0
         self._tail_formats: tuple[QTextFormat, QTextCharFormat] | None = None
         self._rendered_at = 0.0
+        self._cost_s = 0.0
         self._is_raw = False
+        self._is_plain = False
+        self._n_pieces = 0  # of the block that it shows
+        self._highlights = Highlights(self)
         follow(self.on_colours_changed)
 
     # --- content --------------------------------------------------------------------------------------
@@ -85,6 +99,27 @@ class ProseView(QTextBrowser):
         """Whether some of the tail is shown as it was typed, not yet as Markdown."""
         return self._is_raw
 
+    def show_block(self, block: Block) -> None:
+        """Show a block, of which the beginning may be here already."""
+        self._is_plain = self._is_plain or block.kind == "plain" or not self._is_tame(block)
+        if self._is_plain:
+            if self.shown != block.text:
+                self.set_plain(block.text)
+            return
+        if not self._finished and not self._tail and len(block.pieces) > 1:
+            self.append("".join(block.pieces))
+            self._n_pieces = len(block.pieces)
+        for piece in block.pieces[self._n_pieces :]:
+            self.append(piece)
+        self._n_pieces = len(block.pieces)
+        if block.tail:
+            self.show_tail(block.tail)
+        elif self._tail:
+            self._drop_tail()
+
+    def _is_tame(self, block: Block) -> bool:
+        return all(is_tame(piece) for piece in (*block.pieces[self._n_pieces :], block.tail))
+
     def append(self, markdown: str) -> None:
         """Add a finished piece; it takes the place of the tail."""
         self._drop_tail()
@@ -95,14 +130,15 @@ class ProseView(QTextBrowser):
         """Show what is still growing: typed on at once, rendered if the last rendering is old enough."""
         if markdown == self._tail and not self._is_raw:
             return
-        is_due = (monotonic() - self._rendered_at) * 1000 >= RENDER_EVERY_MS and not self._is_tail_selected()
+        pause_s = max(RENDER_EVERY_MS / 1000, COST_SHARE * self._cost_s)
+        is_due = monotonic() - self._rendered_at >= pause_s and not self._is_tail_selected()
         if not is_due and markdown.startswith(self._tail) and self._tail:
             if typed := markdown[len(self._tail) :]:
                 cursor = QTextCursor(self.document())
                 cursor.movePosition(QTextCursor.MoveOperation.End)
                 if not self._is_raw and self._tail[-1:].isspace():
                     typed = " " + typed  # the rendering has swallowed it
-                cursor.insertText(typed.replace("\n", " "))
+                cursor.insertText(visible(typed).replace("\n", " "))
                 self._is_raw = True
         elif is_due or not self._tail:
             self._drop_tail()
@@ -113,8 +149,8 @@ class ProseView(QTextBrowser):
 
     def set_plain(self, text: str) -> None:
         """Show text as it was typed, without Markdown."""
-        self._finished, self._tail, self._is_raw = [text], "", False
-        self.setPlainText(text)
+        self._finished, self._tail, self._is_raw, self._is_plain = [text], "", False, True
+        self.setPlainText(visible(text))
         self._fit()
 
     def _is_tail_selected(self) -> bool:
@@ -127,8 +163,10 @@ class ProseView(QTextBrowser):
         end.movePosition(QTextCursor.MoveOperation.End)
         self._tail_start = end.position()
         self._tail_formats = (end.blockFormat(), end.blockCharFormat())
+        began_s = monotonic()
         self._render(markdown)
         self._rendered_at = monotonic()
+        self._cost_s = self._rendered_at - began_s
 
     def _drop_tail(self) -> None:
         """Take the tail out; the block before it gets its own formats back, which removal would merge away."""
@@ -146,7 +184,7 @@ class ProseView(QTextBrowser):
 
     def _render(self, markdown: str) -> None:
         """Append Markdown. ``insertMarkdown`` merges its first block into the last one; the joint keeps them apart."""
-        document = self.document()
+        document, markdown = self.document(), visible(markdown)
         cursor = QTextCursor(document)
         cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -232,6 +270,19 @@ class ProseView(QTextBrowser):
 
     # --- Qt -------------------------------------------------------------------------------------------
 
+    @property
+    def highlights(self) -> Highlights:
+        """What is found in it."""
+        return self._highlights
+
+    def setExtraSelections(self, selections: Sequence[QTextEdit.ExtraSelection]) -> None:
+        """Mark tokens; what is found stays marked."""
+        self._highlights.show_below(selections)
+
+    def extraSelections(self) -> list[QTextEdit.ExtraSelection]:
+        """Return the marks of tokens."""
+        return self._highlights.below
+
     def loadResource(self, kind: int, name: QUrl | str) -> None:  # noqa: ARG002 - Qt's signature
         """Load nothing, whatever the text asks for."""
         return
@@ -243,6 +294,12 @@ class ProseView(QTextBrowser):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave scrolling to the transcript."""
         event.ignore()
+
+    def height_for(self, width: int) -> int:
+        """How tall it is in a width."""
+        if self.document().textWidth() != width:
+            self.document().setTextWidth(width)
+        return self._text_height()
 
     def sizeHint(self) -> QSize:
         """Be as tall as the text."""
@@ -262,7 +319,7 @@ class ProseView(QTextBrowser):
 
     def _render_all(self) -> None:
         finished, tail = self._finished, self._tail
-        if not finished and not tail:
+        if self._is_plain or not (finished or tail):
             return
         self._finished, self._tail, self._tail_formats = [], "", None
         self.document().clear()

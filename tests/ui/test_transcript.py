@@ -10,7 +10,7 @@ from app.ui.chats import finish_stored
 from app.ui.code_block import CodeView
 from app.ui.message import AnswerView, QuestionView
 from app.ui.prose import ProseView
-from app.ui.transcript import PAGE_MESSAGES, Transcript
+from app.ui.transcript import Transcript
 from app.ui.welcome import EXAMPLES
 
 
@@ -71,6 +71,7 @@ def test_streamed_and_stored_answers_look_alike(transcript, qtbot):
     transcript.end_answer(grown)
     stored = AnswerView()
     qtbot.addWidget(stored)
+    stored.lay_out(700)
     stored.add_text(text)
     stored.close_text()
     assert [(type(p), p.toPlainText() if isinstance(p, ProseView) else p.text) for p in grown._parts] == [
@@ -120,23 +121,65 @@ def test_scrolling_back_to_the_end_follows_again(transcript, qtbot, qapp):
     assert not transcript._to_end.isVisible()
 
 
-def test_long_conversations_are_built_from_their_end_and_on_scrolling_up(transcript, qtbot):
-    transcript.show_messages(messages(100), finish_stored)
-    assert len(transcript.views) == PAGE_MESSAGES
-    qtbot.waitUntil(lambda: bar(transcript).maximum() > 1000)
-    seen = transcript.views[0]
-    before = bar(transcript).maximum() - bar(transcript).value()
-    bar(transcript).triggerAction(bar(transcript).SliderAction.SliderToMinimum)
-    qtbot.waitUntil(lambda: len(transcript.views) == 2 * PAGE_MESSAGES)
-    assert transcript.views[PAGE_MESSAGES] is seen
-    assert before == 0
-    qtbot.waitUntil(lambda: bar(transcript).value() > 1000)
-    place = transcript.views[PAGE_MESSAGES].mapTo(transcript, QPoint(0, 0)).y()
-    assert -100 < place < 100, "what was on the screen moved away"
-    qtbot.wait(250)
-    bar(transcript).triggerAction(bar(transcript).SliderAction.SliderToMinimum)
-    qtbot.waitUntil(lambda: len(transcript.views) == 100)
+def scroll_to(transcript, value, qapp):
+    transcript._area.on_action()
+    bar(transcript).setValue(value)
+    qapp.processEvents()
+
+
+def on_screen(transcript):
+    """Text and place of every message on the screen."""
+    height = transcript._page.height()
+    places = {view.text: view.y() for view in transcript.views}
+    return {text: y for text, y in places.items() if -100 < y < height}
+
+
+def test_only_messages_near_the_screen_are_built(transcript, qtbot, qapp):
+    transcript.show_messages(messages(2000), finish_stored)
+    assert transcript.views[-1].text.startswith("Message 2000.")
+    for place in (0.9, 0.5, 0.1, 0.0):
+        scroll_to(transcript, round(bar(transcript).maximum() * place), qapp)
+        assert on_screen(transcript), "nothing where the person looks"
+        assert len(transcript.views) < 40
     assert transcript.views[0].text.startswith("Message 1.")
+
+
+def test_nothing_jumps_when_heights_that_were_guessed_are_put_right(transcript, qtbot, qapp):
+    transcript.show_messages(messages(300), finish_stored)
+    for _ in range(40):
+        before = on_screen(transcript)
+        value = bar(transcript).value()
+        wheel(transcript, qapp, 2)
+        after = on_screen(transcript)
+        moved = {after[text] - before[text] for text in before.keys() & after.keys()}
+        assert len(moved) == 1, f"what is read moved apart: {moved}"
+        assert 0 < moved.pop() <= 400
+        assert value != bar(transcript).value()
+
+
+def test_messages_stay_where_they_are_read_while_the_width_changes(transcript, qtbot, qapp):
+    transcript.show_messages(messages(200), finish_stored)
+    scroll_to(transcript, bar(transcript).maximum() // 2, qapp)
+    text, y = min(on_screen(transcript).items(), key=lambda pair: abs(pair[1]))
+    transcript.resize(420, 400)
+    qapp.processEvents()
+    assert abs(on_screen(transcript)[text] - y) < 200
+
+
+def test_a_message_that_was_taken_down_comes_back_as_it_was(transcript, qtbot, qapp):
+    view = transcript.begin_answer()
+    view.add_text("Said *just* now.")
+    transcript.end_answer(view)
+    view.show_status("12 tok/s")
+    view.show_mark("broke off")
+    for n in range(60):
+        transcript.add_question(f"Question {n}\n" * 8)
+    qapp.processEvents()
+    assert transcript.last_answer is None, "it should be out of sight"
+    scroll_to(transcript, 0, qapp)
+    again = transcript.last_answer
+    assert again is not view
+    assert (again.text, again.status, again.mark) == ("Said *just* now.", "12 tok/s", "broke off")
 
 
 def test_stored_answers_have_their_figures_and_marks(transcript):
@@ -173,7 +216,7 @@ def test_copy_of_an_answer_is_its_markdown(transcript):
     view = transcript.begin_answer()
     view.add_text("# A\n\n*b*")
     transcript.end_answer(view)
-    view._copy.click()
+    view.foot.button("copy").click()
     assert QGuiApplication.clipboard().text() == "# A\n\n*b*"
 
 
@@ -189,7 +232,7 @@ def test_links_reach_the_transcript(transcript, qtbot):
 def test_questions_keep_their_shape(transcript):
     view = transcript.add_question("a  b\n\n# no heading <b>x</b>")
     assert isinstance(view, QuestionView)
-    assert view._prose.toPlainText() == "a  b\n\n# no heading <b>x</b>"
+    assert view.shown == "a  b\n\n# no heading <b>x</b>"
 
 
 def test_the_page_never_scrolls_sideways(transcript, qtbot, qapp):
@@ -198,6 +241,8 @@ def test_the_page_never_scrolls_sideways(transcript, qtbot, qapp):
     transcript.end_answer(view)
     qtbot.wait(30)
     assert transcript._page.width() == transcript._area.viewport().width()
+    assert view.width() <= transcript._page.width()
+    assert all(part.width() <= view.width() for part in view._parts)
 
 
 def test_removed_messages_bring_the_welcome_back(transcript, qapp):

@@ -1,0 +1,106 @@
+"""The row below a message: what can be done with it, which of its alternatives it is, and its figures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from app.ui.theme import GRID, IconButton, named, number_font
+
+MessageAction = Literal["copy", "copy_plain", "edit", "regenerate", "continue", "earlier", "later"]
+
+_COPIED_MS = 1500
+_NO_BREAK_HYPHEN = "\u2011"
+ACTION_WORDS: dict[MessageAction, tuple[str, str]] = {
+    "copy": ("copy", "Copy as Markdown"),
+    "edit": ("pencil", "Edit"),
+    "regenerate": ("restart", "Answer again"),
+    "continue": ("continue", "Continue this answer"),
+}
+"""Icon and words of the buttons."""
+
+
+class MessageFoot(QWidget):
+    """Buttons, the number of the alternative where there are several, and a line of words."""
+
+    asked = Signal(str)  # a MessageAction
+
+    def __init__(self, actions: tuple[MessageAction, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._buttons: dict[MessageAction, IconButton] = {}
+        self._words = ""
+        self.status = named(QLabel(wordWrap=True), "status")
+        self.status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.status.setFont(number_font(-0.5))
+        self.status.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._alternatives = QWidget()
+        self._number = named(QLabel(), "status")
+        self._number.setFont(number_font(-0.5))
+        self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
+        self._copied.timeout.connect(lambda: self.button("copy").rename("Copy as Markdown", "copy"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID // 2)
+        for action in actions:
+            icon_name, words = ACTION_WORDS[action]
+            button = self._buttons[action] = IconButton(icon_name, words)
+            button.clicked.connect(lambda _checked=False, a=action: self.asked.emit(a))
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self._build_alternatives(row)
+        row.addWidget(self.status, 1)
+
+    def _build_alternatives(self, row: QHBoxLayout) -> None:
+        inner = QHBoxLayout(self._alternatives)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        self._earlier = IconButton("left", "Earlier alternative")
+        self._later = IconButton("right", "Later alternative")
+        self._earlier.clicked.connect(lambda: self.asked.emit("earlier"))
+        self._later.clicked.connect(lambda: self.asked.emit("later"))
+        for widget in (self._earlier, self._number, self._later):
+            inner.addWidget(widget)
+        self._alternatives.hide()
+        row.addWidget(self._alternatives, 0, Qt.AlignmentFlag.AlignTop)
+
+    def button(self, action: MessageAction) -> IconButton:
+        """One of the buttons."""
+        return self._buttons[action]
+
+    def show_actions(self, *actions: MessageAction) -> None:
+        """Offer these and no others."""
+        for action, button in self._buttons.items():
+            button.setVisible(action in actions)
+
+    def show_alternatives(self, number: int, n_all: int) -> None:
+        """Say which of how many it is; nothing where there is only one."""
+        self._alternatives.setVisible(n_all > 1)
+        self._number.setText(f"{number}/{n_all}")
+        self._number.setAccessibleName(f"Alternative {number} of {n_all}")
+        self._earlier.setEnabled(number > 1)
+        self._later.setEnabled(number < n_all)
+
+    @property
+    def alternatives(self) -> str:
+        """Which of how many, "" where there is only one."""
+        return "" if self._alternatives.isHidden() else str(self._number.text())
+
+    def say(self, words: str) -> bool:
+        """Show the line of words; return whether that is a change."""
+        if words == self._words:
+            return False
+        self._words = words
+        self.status.setText(words.replace("n-gram", f"n{_NO_BREAK_HYPHEN}gram"))
+        self.status.setVisible(bool(words))
+        return True
+
+    @property
+    def words(self) -> str:
+        """The line of words."""
+        return self._words
+
+    def say_copied(self) -> None:
+        """Say for a moment that it was copied."""
+        self.button("copy").rename("Copied", "check")
+        self._copied.start()
