@@ -7,6 +7,7 @@ read of a file is kept, so that looking at the same model again costs nothing. F
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,11 +125,16 @@ class Judging:
         """
 
         def judge(hub: Hub) -> Offers:
-            target = self._candidates.of_item(hub, model.item)
-            drafters = [*ways.beside(hub, self._candidates, model.item), *ways.here(self._library, self._candidates)]
+            entries = ways.all_of(self._library)
+            copy = ways.copy_of(model.item.files, entries)
+            target = self._candidates.of_entry(copy) if copy else self._candidates.of_item(hub, model.item)
+            local = ways.here(self._library, self._candidates, copy.name if copy else "")
+            drafters = [*ways.beside(hub, self._candidates, model.item, entries), *local]
             offers = ways.offers_for(target, drafters, how)
-            gated = (listing.repo,) if listing.is_gated else ()
             licence = listing.licence or target.header.licence
+            if copy is not None:
+                return Offers(model.item.title, (model.tag, "on this computer"), licence, offers, target=copy.name)
+            gated = (listing.repo,) if listing.is_gated else ()
             return Offers(model.item.title, (model.tag,), licence, offers, item=model.item, gated=gated)
 
         return await self._door.ask(judge)
@@ -148,6 +154,17 @@ class Judging:
             return Offers(entry.name, facts, target.header.licence, offers, target=entry.name)
 
         return await beside(judge, "judging")
+
+    async def names_of(self, paths: Sequence[Path]) -> list[tuple[str, bool]]:
+        """Return what the library calls the models among some files, and whether they only draft; in their order."""
+
+        def look() -> list[tuple[str, bool]]:
+            contents = self._library.contents()
+            by_path = {entry.path.resolve(): (entry.name, False) for entry in contents.models}
+            by_path |= {entry.path.resolve(): (entry.name, True) for entry in contents.drafters}
+            return [by_path[path.resolve()] for path in paths if path.resolve() in by_path]
+
+        return await beside(look, "library")
 
     async def elsewhere(self, name: str, how: PairChoice) -> tuple[Offer, ...]:
         """Return what could be pulled to draft for a model of the library: from the catalog, and from the hub.

@@ -19,7 +19,7 @@ from app.models.catalog import STARTER, Catalog, CatalogModel, CatalogPair
 from app.models.library import Library, LibraryEntry
 from app.models.memory import Room, reckon, room_now, weigh_pair
 from app.models.pairs import Candidate, Judgement, judge, judge_ngram, judge_own_heads, with_memory
-from app.models.remote import Item
+from app.models.remote import Item, RemoteFile
 from app.models.suggestions import suggest
 from app.protocol import Load
 
@@ -61,8 +61,8 @@ def here(library: Library, candidates: Candidates, but: str = "") -> Iterator[Dr
             logger.info("not judged: %s", fault.message)
 
 
-def beside(hub: Hub, candidates: Candidates, model: Item) -> Iterator[Drafter]:
-    """Yield the MTP heads that lie in a model's own repository.
+def beside(hub: Hub, candidates: Candidates, model: Item, entries: Sequence[LibraryEntry]) -> Iterator[Drafter]:
+    """Yield the MTP heads that lie in a model's own repository, unless they are on this computer already.
 
     Raises:
         SlipstreamError: the hub does not give them.
@@ -71,7 +71,7 @@ def beside(hub: Hub, candidates: Candidates, model: Item) -> Iterator[Drafter]:
 
     repo = model.files[0].repo
     companion = sidecar(hub.repository(repo).files, model.files[0], "mtp-")
-    if companion is not None:
+    if companion is not None and copy_of((companion,), entries) is None:
         item = Item(f"{repo}:{companion.path}", (companion,))
         yield Drafter(candidates.of_item(hub, item), "in the same repository", None, item)
 
@@ -178,6 +178,13 @@ def entry_of(model: CatalogModel, entries: Sequence[LibraryEntry]) -> LibraryEnt
         if entry.path.name == name and (None in sizes or entry.n_bytes == sum(n or 0 for n in sizes)):
             return entry
     return None
+
+
+def copy_of(files: Sequence[RemoteFile], entries: Sequence[LibraryEntry]) -> LibraryEntry | None:
+    """Return what is on this computer of a model of the hub, by its name and size; None if it is not here."""
+    n_bytes = sum(file.n_bytes for file in files)
+    same = (entry for entry in entries if entry.n_bytes == n_bytes and entry.path.name == files[0].name)
+    return next(same, None)
 
 
 def all_of(library: Library) -> list[LibraryEntry]:

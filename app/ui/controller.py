@@ -28,6 +28,7 @@ from app.ui.chats import Chats
 from app.ui.choices import Choices
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
+from app.ui.models_control import ModelsControl
 from app.ui.options_control import OptionsControl
 from app.ui.panel_control import PanelControl
 from app.ui.profiler import ProfilerControl
@@ -83,7 +84,8 @@ class Controller(QObject):
         self.profiler = ProfilerControl(window, self.host, self.library, self.choices, self.engine)
         self.profiler.use(self.answering, self.store)
         self.roofline = RooflineControl(window, self.host)
-        self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine)
+        self.models = ModelsControl(window, self.host, self.library, self.choices, self.engine)
+        self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine, self.models)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
@@ -96,6 +98,7 @@ class Controller(QObject):
         self.chats.start()
         self.engine.start()
         self.roofline.start()
+        self.models.start()
         self._charts.start()
         self.window.composer.take_focus()
         if self.window.is_close_requested:
@@ -135,7 +138,7 @@ class Controller(QObject):
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
-        measuring = (self.profiler, self.baselines, self.sessions)
+        measuring = (self.profiler, self.baselines, self.sessions, self.models)
         parts = (*measuring, self.answering, self.panel, self.roofline, self.engine, self.host)
         for part in (closing.close for closing in parts):
             try:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
+    from app.ui.models_control import ModelsControl
     from app.ui.theme import ThemeSwitch
 
 _THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
@@ -29,10 +30,17 @@ class WindowMenu(QObject):
     """Builds the menu when it is asked for, and registers the shortcuts once."""
 
     def __init__(
-        self, window: MainWindow, theme: ThemeSwitch, choices: Choices, chats: Chats, engine: EngineControl
+        self,
+        window: MainWindow,
+        theme: ThemeSwitch,
+        choices: Choices,
+        chats: Chats,
+        engine: EngineControl,
+        models: ModelsControl,
     ) -> None:
         super().__init__(window)
         self._window, self._theme, self._choices, self._chats, self._engine = window, theme, choices, chats, engine
+        self._models = models
         window.pair_bar.menu_requested.connect(self.pop_up)
         for keys, action in self._shortcuts():
             window.add_shortcut(keys, action)
@@ -42,6 +50,7 @@ class WindowMenu(QObject):
         return (
             ("Ctrl+N", self._chats.new),
             ("Ctrl+F", self.search),
+            ("Ctrl+M", self._models.open),
             ("Ctrl+K", window.pair_bar.toggle_speculation),
             ("Ctrl+B", window.toggle_sidebar),
             ("Ctrl+J", window.toggle_panel),
@@ -79,6 +88,7 @@ class WindowMenu(QObject):
         menu.addSeparator()
         self._add(menu, "Speculation on or off", window.pair_bar.toggle_speculation, "Ctrl+K")
         self._add_lengths(menu.addMenu("Draft length"))
+        self._add(menu, "Models: find, get, delete…", self._models.open, "Ctrl+M")
         self._add(menu, "Model options…", window.pair_bar.options_requested.emit, "Ctrl+,")
         self._add(menu, "Which draft is worth it?…", window.panel.foot.profile_requested.emit)
         self._add(menu, "Record baseline", window.panel.record_requested.emit)

@@ -1,0 +1,219 @@
+"""Discover: matched pairs that this computer can run first, and whatever the hub has below them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.model_words import machine_words, standing_words
+from app.ui.pair_card import PairCard
+from app.ui.theme import GRID, named, text_font
+from app.ui.tree_rows import RIGHT, VALUE, choose, heading, rows_of, set_up
+from app.ui.wording import bytes_words, tip
+
+if TYPE_CHECKING:
+    from app.host.judging import Card
+    from app.host.offers import Listing, Model
+    from app.models.memory import Room
+    from app.models.remote import FoundModel
+
+NOTHING = "Choose a pair on the left to see whether it fits this computer, and what it takes."
+
+
+class Chosen(NamedTuple):
+    """What is chosen on the left: a curated pair, a repository of the hub, or one model of it."""
+
+    kind: Literal["pair", "repository", "model"]
+    card: Card | None = None
+    found: FoundModel | None = None
+    listing: Listing | None = None
+    model: Model | None = None
+
+
+class DiscoverTab(QWidget):
+    """The list on the left, the card on the right."""
+
+    chosen = Signal(object)  # a Chosen, or None
+    search_requested = Signal(str)
+    listing_requested = Signal(object)  # the FoundModel whose files are wanted
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entry = QLineEdit(placeholderText="Filter the pairs; Enter searches the hub (words, org/name or address)")
+        self.entry.setAccessibleName("Search for models")
+        self.entry.setClearButtonEnabled(True)
+        self.search = QPushButton("Search the &hub")
+        self.machine = named(QLabel(), "muted")
+        self.tree = QTreeWidget()
+        self.words = named(QLabel(wordWrap=True), "muted")
+        self.card = PairCard(NOTHING)
+        self._pairs = heading("Matched pairs, for this computer")
+        self._hub = heading("On the hub")
+        self._connect()
+        self._set_up_tree()
+        self._build()
+
+    def _connect(self) -> None:
+        self.entry.textChanged.connect(self.on_filter)
+        self.entry.returnPressed.connect(self.on_search)
+        self.search.clicked.connect(self.on_search)
+        self.tree.currentItemChanged.connect(lambda: self.chosen.emit(self.current))
+        self.tree.itemExpanded.connect(self.on_expanded)
+
+    def _set_up_tree(self) -> None:
+        tree = self.tree
+        set_up(tree, "Pairs and repositories", ["Name", "Size", "For this computer"])
+        tree.addTopLevelItems([self._pairs, self._hub])
+        self._pairs.setExpanded(True)
+        self._hub.setExpanded(True)
+        self._hub.setHidden(True)
+
+    def _build(self) -> None:
+        first = QHBoxLayout()
+        first.setSpacing(GRID)
+        first.addWidget(self.entry, 1)
+        first.addWidget(self.search)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID // 2)
+        column.addWidget(self.tree, 1)
+        column.addWidget(self.words)
+        self.words.hide()
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.addWidget(left)
+        split.addWidget(self.card)
+        split.setSizes([480, 480])
+        self.machine.setFont(text_font(-0.5))
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(GRID, GRID, GRID, GRID)
+        outer.setSpacing(GRID)
+        outer.addLayout(first)
+        outer.addWidget(self.machine)
+        outer.addWidget(split, 1)
+
+    # --- what is shown --------------------------------------------------------------------------------
+
+    def show_catalog(self, cards: Sequence[Card], room: Room) -> None:
+        """List the curated pairs; what was chosen stays chosen."""
+        self.machine.setText(machine_words(room))
+        before = self.current
+        with QSignalBlocker(self.tree):
+            self._pairs.takeChildren()
+            for card in cards:
+                self._pairs.addChild(_pair_row(card))
+            self.on_filter(self.entry.text())
+            at = next((i for i, card in enumerate(cards) if _is_same(card, before)), None)
+            if at is not None:
+                choose(self.tree, self._pairs.child(at))
+        if before is None:
+            choose(self.tree, self._pairs.child(0))
+
+    def show_found(self, words: str, found: Sequence[FoundModel]) -> None:
+        """List what the hub has; rows open to their files."""
+        self._hub.takeChildren()
+        self._hub.setText(0, f"On the hub: “{words}”")
+        for one in found:
+            gate = "terms to accept" if one.is_gated else one.licence
+            row = QTreeWidgetItem([one.repo, "", gate])
+            row.setData(0, VALUE, Chosen("repository", found=one))
+            row.setToolTip(0, tip(f"{one.repo}\n{one.n_downloads:,} downloads, licence {one.licence or 'not named'}"))
+            row.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
+            self._hub.addChild(row)
+        self._hub.setHidden(False)
+        self._hub.setExpanded(True)
+        n = len(found)
+        self.say("" if n else f"The hub has nothing with GGUF models called “{words}”. Try fewer words.")
+        if n:
+            choose(self.tree, self._hub.child(0))
+            self.tree.scrollToItem(self._hub)
+
+    def show_listing(self, found: FoundModel, listing: Listing) -> None:
+        """List the models of a repository below its row, and choose the one that llama.cpp would take."""
+        row = self._row_of(found)
+        if row is None:
+            return
+        with QSignalBlocker(self.tree):
+            row.takeChildren()
+            for model in listing.models:
+                child = QTreeWidgetItem([model.tag, bytes_words(model.item.n_bytes), ""])
+                child.setToolTip(0, tip(model.item.title))
+                child.setTextAlignment(1, RIGHT)
+                child.setData(0, VALUE, Chosen("model", found=found, listing=listing, model=model))
+                row.addChild(child)
+            row.setExpanded(True)
+        if listing.models and self.tree.currentItem() is row:
+            choose(self.tree, row.child(listing.preferred))
+
+    def say(self, words: str) -> None:
+        """Say something below the list."""
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+
+    # --- what is chosen -------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> Chosen | None:
+        """What is chosen, None for a heading."""
+        item = self.tree.currentItem()
+        return item.data(0, VALUE) if item is not None else None
+
+    def on_filter(self, text: str) -> None:
+        """Show the pairs whose title has all the words."""
+        words = text.lower().split()
+        n = 0
+        for row in rows_of(self._pairs):
+            is_meant = all(word in row.text(0).lower() for word in words)
+            row.setHidden(not is_meant)
+            n += is_meant
+        self.say("" if n else "No matched pair is called so. Enter searches the hub.")
+
+    def on_search(self) -> None:
+        """Search the hub for what is written."""
+        if words := self.entry.text().strip():
+            self.search_requested.emit(words)
+        else:
+            self.say("Write what to look for first, such as: qwen3 8b")
+            self.entry.setFocus()
+
+    def on_expanded(self, row: QTreeWidgetItem) -> None:
+        """Ask for the files of a repository when its row is opened."""
+        chosen: Chosen | None = row.data(0, VALUE)
+        if chosen is not None and chosen.found is not None and row.childCount() == 0:
+            self.listing_requested.emit(chosen.found)
+
+    def _row_of(self, found: FoundModel) -> QTreeWidgetItem | None:
+        return next((row for row in rows_of(self._hub) if row.data(0, VALUE).found.repo == found.repo), None)
+
+
+def _pair_row(card: Card) -> QTreeWidgetItem:
+    pair = card.ranked.pair
+    sizes = [file.n_bytes for model in (pair.target, pair.draft) if model is not None for file in model.files]
+    size = bytes_words(sum(n or 0 for n in sizes)) if None not in sizes else f"~{pair.memory_bytes / 1e9:.0f} GB"
+    standing = standing_words(card.ranked.standing, is_here=card.is_here, is_recommended=card.ranked.is_recommended)
+    row = QTreeWidgetItem([pair.title, size, standing])
+    row.setTextAlignment(1, RIGHT)
+    row.setToolTip(0, tip(f"{pair.title}\n{pair.note}" if pair.note else pair.title))
+    row.setData(0, VALUE, Chosen("pair", card=card))
+    if card.ranked.is_recommended:
+        for column in range(3):
+            row.setFont(column, text_font(bold=True))
+    return row
+
+
+def _is_same(card: Card, before: Chosen | None) -> bool:
+    return before is not None and before.card is not None and before.card.ranked.pair.id == card.ranked.pair.id

@@ -1,0 +1,128 @@
+"""Discover: between the list and its card on one side, catalog and hub on the other."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.errors import HubAccessError, SlipstreamError
+from app.models.remote import FoundModel
+from app.ui.card_control import CardControl
+from app.ui.latest import Latest
+from app.ui.wording import bytes_words
+
+if TYPE_CHECKING:
+    from app.host.judging import Card, Judging
+    from app.models.memory import Room
+    from app.ui.choices import Choices
+    from app.ui.discover import Chosen, DiscoverTab
+
+LISTING = "Open the row (→ or Enter) to see its files."
+JUDGING = "Reading the headers on the hub, some megabytes…"
+
+
+class DiscoverControl(QObject):
+    """Lists what there is, and lets the card judge what is chosen."""
+
+    def __init__(self, tab: DiscoverTab, judging: Judging, card: CardControl, choices: Choices) -> None:
+        super().__init__(tab)
+        self._tab, self._judging, self._card, self._choices = tab, judging, card, choices
+        self._room: Room | None = None
+        self._listing, self._searching, self._refreshing = Latest(), Latest(), Latest()
+        tab.chosen.connect(self.on_chosen)
+        tab.search_requested.connect(self.on_search)
+        tab.listing_requested.connect(self.on_listing)
+
+    async def close(self) -> None:
+        """End what is being looked up."""
+        for work in (self._listing, self._searching, self._refreshing):
+            await work.close()
+        await self._card.close()
+
+    def refresh(self) -> None:
+        """List the curated pairs anew."""
+        self._refreshing.run(self._refresh())
+
+    async def _refresh(self) -> None:
+        try:
+            cards, self._room = await self._judging.catalog()
+        except SlipstreamError as fault:
+            self._tab.say(f"{fault.message} {fault.hint}")
+            return
+        self._tab.show_catalog(cards, self._room)
+
+    # --- choosing -------------------------------------------------------------------------------------
+
+    def on_chosen(self, chosen: Chosen | None) -> None:
+        """Show what is chosen, and have it judged."""
+        card = self._tab.card
+        if chosen is None:
+            card.show_nothing()
+            self._card.look_at(None)
+        elif chosen.kind == "pair" and chosen.card is not None:
+            self._show_pair(chosen.card)
+        elif chosen.kind == "model" and chosen.model is not None and chosen.listing is not None:
+            model, listing = chosen.model, chosen.listing
+            facts = f"{bytes_words(model.item.n_bytes)} · licence: {listing.licence or 'not named'}"
+            card.show_pending(model.item.title.rsplit("/", 1)[-1], facts, JUDGING)
+            judge = partial(self._judging.remote, model, listing, self._choices.pair())
+            self._card.look_at(judge, repo=listing.repo)
+        elif chosen.found is not None:
+            found = chosen.found
+            access = "terms to accept" if found.is_gated else "open"
+            about = [f"licence: {found.licence or 'not named'}", access]
+            about += [f"{found.n_downloads:,} downloads", f"updated {found.updated}"] if found.updated else []
+            card.show_pending(found.repo, " · ".join(about), LISTING)
+            self._card.look_at(None)
+
+    def _show_pair(self, one: Card) -> None:
+        pair = one.ranked.pair
+        facts = " · ".join((pair.target.quantisation, f"drafted by {pair.drafter_words}", pair.target.licence))
+        self._tab.card.show_pending(pair.title, facts, "Looking at its files…" if one.is_here else JUDGING, pair.note)
+        if self._room is not None:
+            self._tab.card.show_estimate(one.ranked, self._room)
+        repo = pair.target.repo
+        self._card.look_at(partial(self._judging.curated, pair, self._choices.pair()), note=pair.note, repo=repo)
+
+    # --- the hub --------------------------------------------------------------------------------------
+
+    def on_search(self, words: str) -> None:
+        """Search the hub, or open the repository that is named."""
+        self._tab.say("Asking the hub…")
+        self._searching.run(self._search(words))
+
+    async def _search(self, words: str) -> None:
+        try:
+            if "/" in words:
+                listing = await self._judging.listing(words)
+                found = FoundModel(listing.repo, listing.is_gated, listing.licence, 0, 0, "")
+                self._tab.show_found(listing.repo, [found])
+                self._tab.show_listing(found, listing)
+            else:
+                self._tab.show_found(words, await self._judging.search(words))
+            self._tab.tree.setFocus()
+        except SlipstreamError as fault:
+            self._say(fault, words if "/" in words else "")
+
+    def on_listing(self, found: FoundModel) -> None:
+        """Read what a repository holds."""
+        self._tab.say(f"Asking the hub for the files of {found.repo}…")
+        self._listing.run(self._list(found))
+
+    async def _list(self, found: FoundModel) -> None:
+        try:
+            listing = await self._judging.listing(found.repo)
+        except SlipstreamError as fault:
+            self._say(fault, found.repo)
+            return
+        self._tab.say("")
+        self._tab.show_listing(found, listing)
+
+    def _say(self, fault: SlipstreamError, repo: str) -> None:
+        self._tab.say(f"{fault.message} {fault.hint} The matched pairs above need no hub to be looked at.")
+        if isinstance(fault, HubAccessError):
+            self._tab.card.show_pending(repo or "The hub", "", "")
+            self._tab.card.token.ask(repo.partition(":")[0], f"{fault.message} {fault.hint}")
+            self._card.look_at(None)

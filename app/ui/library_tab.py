@@ -1,0 +1,200 @@
+"""Library: what is on this computer, what drafts for it, and what to do with a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.models.library import BrokenFile, LibraryEntry
+from app.ui.model_words import source_words
+from app.ui.pair_card import PairCard
+from app.ui.theme import GRID, named, number_font
+from app.ui.tree_rows import RIGHT, VALUE, choose, heading, rows_of, set_up
+from app.ui.wording import bytes_words, tip
+
+if TYPE_CHECKING:
+    from app.host.judging import Shown
+
+NOTHING = "Choose a model on the left to see what can draft for it, and what both take."
+
+
+class _Files(QTreeWidget):
+    """The list: Enter loads, Del deletes."""
+
+    delete_pressed = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Delete on Del."""
+        if event.key() == Qt.Key.Key_Delete:
+            self.delete_pressed.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class LibraryTab(QWidget):
+    """Files on the left; on the right what can draft for the chosen model."""
+
+    chosen = Signal(object)  # a LibraryEntry, a BrokenFile or None
+    load_requested = Signal()
+    draft_requested = Signal()
+    reveal_requested = Signal()
+    delete_requested = Signal()
+    folder_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tree = _Files()
+        self.card = PairCard(NOTHING)
+        self.use_as_draft = QPushButton("&Use as drafter")
+        self.reveal = QPushButton("Show in &folder")
+        self.delete = QPushButton("D&elete…")
+        self.folder = QPushButton("Open models folder")
+        self.disk = named(QLabel(wordWrap=True), "muted")
+        self._sections = tuple(map(heading, ("Models", "Only for drafting", "Broken: cannot be loaded")))
+        self._drafters: frozenset[str] = frozenset()
+        self._connect()
+        self._set_up_tree()
+        self._build()
+        self._enable()
+
+    def _connect(self) -> None:
+        self.tree.currentItemChanged.connect(self.on_current)
+        self.tree.itemActivated.connect(lambda: self.load_requested.emit())
+        self.tree.delete_pressed.connect(self.on_delete)
+        self.use_as_draft.clicked.connect(self.draft_requested)
+        self.reveal.clicked.connect(self.reveal_requested)
+        self.delete.clicked.connect(self.delete_requested)
+        self.folder.clicked.connect(self.folder_requested)
+        self.use_as_draft.setToolTip("Let this model draft for the one that answers now.")
+        self.delete.setToolTip("Move it to the trash (Del)")
+
+    def _set_up_tree(self) -> None:
+        tree = self.tree
+        set_up(tree, "Models on this computer", ["Name", "Size", "Type", "From"])
+        tree.addTopLevelItems(list(self._sections))
+        for section in self._sections:
+            section.setFirstColumnSpanned(True)
+            section.setExpanded(True)
+            section.setHidden(True)
+
+    def _build(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        for button in (self.use_as_draft, self.reveal, self.delete):
+            row.addWidget(button)
+        row.addStretch(1)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID)
+        column.addWidget(self.tree, 1)
+        column.addLayout(row)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.addWidget(left)
+        split.addWidget(self.card)
+        split.setSizes([480, 480])
+        self.disk.setFont(number_font(-0.5))
+        foot = QHBoxLayout()
+        foot.addWidget(self.disk, 1)
+        foot.addWidget(self.folder)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(GRID, GRID, GRID, GRID)
+        outer.setSpacing(GRID)
+        outer.addWidget(split, 1)
+        outer.addLayout(foot)
+
+    # --- what is shown --------------------------------------------------------------------------------
+
+    def show_library(self, shown: Shown, loaded: frozenset[str]) -> None:
+        """List what is there; ``loaded`` are the names of what is in use. What was chosen stays chosen."""
+        contents, before = shown.contents, self._path_of(self.tree.currentItem())
+        self._drafters = frozenset(entry.name for entry in contents.drafters)
+        with QSignalBlocker(self.tree):
+            for section, rows in zip(
+                self._sections,
+                (
+                    [_entry_row(entry, is_loaded=entry.name in loaded) for entry in contents.models],
+                    [_entry_row(entry, is_loaded=entry.name in loaded) for entry in contents.drafters],
+                    [_broken_row(file) for file in contents.broken],
+                ),
+                strict=True,
+            ):
+                section.takeChildren()
+                section.addChildren(rows)
+                section.setHidden(not rows)
+                section.setExpanded(True)
+        n = len(contents.models) + len(contents.drafters) + len(contents.broken)
+        self.disk.setText(
+            f"{n} file{'s' * (n != 1)}, {bytes_words(shown.n_bytes)} in all; {bytes_words(shown.n_free_bytes)} free on"
+            f" the disk of {shown.folder}"
+        )
+        self._choose(before)
+        self._enable()
+
+    def _choose(self, path: str) -> None:
+        rows = [row for section in self._sections for row in rows_of(section)]
+        choose(self.tree, next((row for row in rows if self._path_of(row) == path), rows[0] if rows else None))
+
+    @staticmethod
+    def _path_of(row: QTreeWidgetItem | None) -> str:
+        chosen = row.data(0, VALUE) if row is not None else None
+        return str(chosen.path) if chosen is not None else ""
+
+    # --- what is chosen -------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> LibraryEntry | BrokenFile | None:
+        """What is chosen, None for a heading."""
+        item = self.tree.currentItem()
+        return item.data(0, VALUE) if item is not None else None
+
+    @property
+    def is_drafter(self) -> bool:
+        """Whether what is chosen can only draft."""
+        chosen = self.current
+        return isinstance(chosen, LibraryEntry) and chosen.name in self._drafters
+
+    def on_current(self) -> None:
+        """Report another choice."""
+        self._enable()
+        self.chosen.emit(self.current)
+
+    def on_delete(self) -> None:
+        """Delete on Del, where the button would."""
+        if self.delete.isEnabled():
+            self.delete_requested.emit()
+
+    def _enable(self) -> None:
+        chosen = self.current
+        self.use_as_draft.setEnabled(isinstance(chosen, LibraryEntry))
+        self.reveal.setEnabled(chosen is not None)
+        self.delete.setEnabled(chosen is not None and chosen.source == "folder")
+
+
+def _entry_row(entry: LibraryEntry, *, is_loaded: bool) -> QTreeWidgetItem:
+    source = f"{source_words(entry)}, loaded" if is_loaded else source_words(entry)
+    row = QTreeWidgetItem([entry.name, bytes_words(entry.n_bytes), entry.quantisation, source])
+    row.setTextAlignment(1, RIGHT)
+    row.setToolTip(0, tip(f"{entry.path}\n{entry.architecture}, {entry.quantisation}"))
+    row.setData(0, VALUE, entry)
+    return row
+
+
+def _broken_row(file: BrokenFile) -> QTreeWidgetItem:
+    row = QTreeWidgetItem([file.path.name, "", "broken", file.source])
+    row.setToolTip(0, tip(f"{file.path}\n{file.reason}"))
+    row.setData(0, VALUE, file)
+    return row

@@ -1,0 +1,77 @@
+"""The model manager: a window of its own with three tabs, beside the conversation and never in its way."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
+
+from app.ui.discover import DiscoverTab
+from app.ui.downloads import DownloadsTab
+from app.ui.library_tab import LibraryTab
+from app.ui.notice import NoticeBar
+from app.ui.theme import GRID
+
+SIZE = QSize(1040, 680)
+DISCOVER, LIBRARY, DOWNLOADS = range(3)
+
+
+class ModelManager(QDialog):
+    """Discover, Library, Downloads."""
+
+    closed = Signal()
+    tab_changed = Signal(int)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Models")
+        self.resize(SIZE.boundedTo(self.screen().availableGeometry().size() - QSize(2 * GRID, 5 * GRID)))
+        self.discover, self.library, self.downloads = DiscoverTab(), LibraryTab(), DownloadsTab()
+        self.notice = NoticeBar()
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName("Models")
+        self.tabs.addTab(self.discover, "&Discover")
+        self.tabs.addTab(self.library, "L&ibrary")
+        self.tabs.addTab(self.downloads, "Do&wnloads")
+        self.tabs.currentChanged.connect(self.tab_changed)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GRID, GRID, GRID, GRID)
+        column.setSpacing(GRID)
+        column.addWidget(self.tabs, 1)
+        column.addWidget(self.notice)
+        for keys, tab in (("Ctrl+1", DISCOVER), ("Ctrl+2", LIBRARY), ("Ctrl+3", DOWNLOADS)):
+            QShortcut(QKeySequence(keys), self, lambda at=tab: self.go_to(at))
+        QShortcut(QKeySequence("Ctrl+F"), self, self.search)
+        for button in self.findChildren(QWidget):
+            if hasattr(button, "setAutoDefault"):  # Enter in the search field presses no button
+                button.setAutoDefault(False)
+
+    def go_to(self, tab: int) -> None:
+        """Show a tab, with the focus where the work begins."""
+        self.tabs.setCurrentIndex(tab)
+        if tab == DISCOVER:
+            self.discover.tree.setFocus()
+        elif tab == LIBRARY:
+            self.library.tree.setFocus()
+        elif self.downloads.rows:
+            self.downloads.go_to(next(reversed(self.downloads.rows)))
+
+    def search(self) -> None:
+        """Go to the search field."""
+        self.tabs.setCurrentIndex(DISCOVER)
+        self.discover.entry.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.discover.entry.selectAll()
+
+    def note_running(self, n_running: int) -> None:
+        """Say how many downloads are on their way."""
+        self.tabs.setTabText(DOWNLOADS, f"Do&wnloads ({n_running})" if n_running else "Do&wnloads")
+
+    def reject(self) -> None:
+        """Escape and the frame's button: downloads go on."""
+        super().reject()
+        self.closed.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Treat the frame's button as Escape."""
+        super().closeEvent(event)
+        self.closed.emit()

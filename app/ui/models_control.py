@@ -1,0 +1,250 @@
+"""The model manager's program: its window when it is asked for, its downloads also while it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.errors import SlipstreamError
+from app.host.background import beside
+from app.host.hub_door import HubDoor
+from app.host.pulling import Pull, Pulls
+from app.ui.latest import Latest
+from app.ui.pair_bar import HEADS, NGRAM
+
+if TYPE_CHECKING:
+    from app.host import Host
+    from app.host.judging import Judging
+    from app.models.library import Library
+    from app.ui.card_control import CardControl
+    from app.ui.choices import Choices
+    from app.ui.discover_control import DiscoverControl
+    from app.ui.downloads import DownloadRow
+    from app.ui.engine_control import EngineControl
+    from app.ui.library_control import LibraryControl
+    from app.ui.main_window import MainWindow
+    from app.ui.model_manager import ModelManager
+
+LOOK_AFTER_MS = 1500
+"""When unfinished downloads of earlier runs are looked for: not while the window and its model start."""
+
+
+class ModelsControl(QObject):
+    """Opens the manager, and owns what is downloaded.
+
+    Attributes:
+        door, pulls, judging: the host's side, also for the first-run screen.
+        manager: the window, while it is open.
+    """
+
+    def __init__(
+        self, window: MainWindow, host: Host, library: Library, choices: Choices, engine: EngineControl
+    ) -> None:
+        super().__init__(window)
+        self._window, self._host, self._choices, self._engine = window, host, choices, engine
+        self._entries = library
+        self.door = HubDoor()
+        self.pulls = Pulls(self.door)
+        self._judging: Judging | None = None
+        self.manager: ModelManager | None = None
+        self._discover: DiscoverControl | None = None
+        self._library: LibraryControl | None = None
+        self._cards: list[CardControl] = []
+        self._relisting, self._loading, self._removing, self._looking = Latest(), Latest(), Latest(), Latest()
+        self._unsubscribe = self.pulls.subscribe(self.on_pull)
+        self._unsubscribe_host: Callable[[], None] = host.subscribe(lambda _state: self._refresh_library())
+        self._look = QTimer(self, singleShot=True, interval=LOOK_AFTER_MS)
+        self._look.timeout.connect(self.on_look)
+
+    @property
+    def judging(self) -> Judging:
+        """What answers questions about models; what it needs takes a tenth of a second to import."""
+        if self._judging is None:
+            from app.host.judging import Judging
+
+            self._judging = Judging(self.door, self._entries)
+        return self._judging
+
+    def start(self) -> None:
+        """Look soon for what an earlier run of the program has not finished."""
+        self._look.start()
+
+    async def close(self) -> None:
+        """Close the window and pause what is being downloaded."""
+        self._look.stop()
+        self._unsubscribe()
+        self._unsubscribe_host()
+        for work in (self._relisting, self._loading, self._removing, self._looking):
+            await work.close()
+        for control in (self._discover, self._library):
+            if control is not None:
+                await control.close()
+        if self.manager is not None:
+            self.manager.close()
+        await self.pulls.close()
+
+    # --- the window -----------------------------------------------------------------------------------
+
+    def open(self, tab: int = 0) -> None:
+        """Show the manager, or bring it to the front."""
+        if self.manager is None:
+            self.manager = self._make()
+        self.manager.show()
+        self.manager.raise_()
+        self.manager.activateWindow()
+        self.manager.go_to(tab)
+        self._refresh()
+        self._looking.run(self.pulls.look())
+
+    def _make(self) -> ModelManager:
+        from app.ui.card_control import CardControl
+        from app.ui.discover_control import DiscoverControl
+        from app.ui.library_control import LibraryControl
+        from app.ui.model_manager import DOWNLOADS, ModelManager
+
+        manager = ModelManager(self._window)
+        self._cards = [
+            CardControl(card, self.judging, self.pulls, self.door, self._choices, self.load)
+            for card in (manager.discover.card, manager.library.card)
+        ]
+        self._discover = DiscoverControl(manager.discover, self.judging, self._cards[0], self._choices)
+        self._library = LibraryControl(
+            manager.library, manager.notice, self.judging, self._cards[1], self._choices, self._engine
+        )
+        self._library.on_changed = self.on_files_changed
+        for card in self._cards:
+            card.card.downloads_requested.connect(lambda: manager.go_to(DOWNLOADS))
+        manager.tab_changed.connect(lambda _tab: self._refresh())
+        manager.downloads.row_added.connect(self._attend)
+        for pull in self.pulls.pulls:
+            manager.downloads.show_pull(pull)
+        manager.note_running(manager.downloads.n_running)
+        return manager
+
+    def _attend(self, row: DownloadRow) -> None:
+        row.pause_requested.connect(self.pulls.pause)
+        row.resume_requested.connect(self.pulls.resume)
+        row.remove_requested.connect(self.on_remove)
+        row.load_requested.connect(self.on_load_pull)
+        row.token.token_given.connect(lambda token, repo: self._loading.run(self._give(row, token, repo)))
+        row.token.page_requested.connect(self._cards[0].on_page)
+        row.token.forget_requested.connect(self._cards[0].on_forget)
+
+    def _refresh(self) -> None:
+        if self.manager is not None and self.manager.isVisible():
+            if self._discover is not None and self.manager.tabs.currentIndex() == 0:
+                self._discover.refresh()
+            self._refresh_library()
+
+    def _refresh_library(self) -> None:
+        if self._library is not None and self.manager is not None and self.manager.isVisible():
+            self._library.refresh(self._host)
+
+    def on_files_changed(self) -> None:
+        """List anew what is on this computer, here and in the pickers."""
+        self._relisting.run(self._engine.relist())
+        self._refresh()
+
+    # --- downloads ------------------------------------------------------------------------------------
+
+    def on_pull(self, pull: Pull) -> None:
+        """Show a download's new state wherever it is shown."""
+        if self.manager is not None:
+            self.manager.downloads.show_pull(pull)
+            self.manager.note_running(self.manager.downloads.n_running)
+            for card in self._cards:
+                card.show_pull(pull)
+        if pull.phase == "done":
+            self.on_files_changed()
+        if pull.phase in ("done", "failed") and (self.manager is None or not self.manager.isVisible()):
+            self._tell(pull)
+
+    def _tell(self, pull: Pull) -> None:
+        from app.ui.model_manager import DOWNLOADS
+
+        if pull.phase == "done":
+            action = ("Load it", lambda: self.on_load_pull(pull.title))
+            self._window.notice.say("info", f"{pull.title} is here, and every byte was checked.", action=action)
+        else:
+            show = ("Show downloads", lambda: self.open(DOWNLOADS))
+            self._window.notice.say("warning", f"{pull.title}: {pull.detail}", pull.hint, action=show)
+
+    def on_look(self) -> None:
+        """Tell of downloads that are not finished."""
+        self._looking.run(self._tell_of_unfinished())
+
+    async def _tell_of_unfinished(self) -> None:
+        from app.ui.model_manager import DOWNLOADS
+        from app.ui.model_words import percent
+
+        await beside(_import_manager, "imports")  # so that the window opens at once
+        await self.pulls.look()
+        waiting = [pull for pull in self.pulls.pulls if pull.phase == "paused"]
+        if waiting and not self._window.notice.words:
+            first = waiting[0]
+            more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+            words = f"A download is not finished: {first.title}, {percent(first)} %{more}."
+            self._window.notice.say("info", words, action=("Show downloads", lambda: self.open(DOWNLOADS)))
+
+    def on_remove(self, title: str) -> None:
+        """Cancel a download and drop what has arrived, or take a finished one from the list."""
+        self._removing.run(self._remove(title))
+
+    async def _remove(self, title: str) -> None:
+        try:
+            await self.pulls.remove(title)
+        except SlipstreamError as fault:
+            if self.manager is not None:
+                self.manager.notice.say("error", fault.message, fault.hint)
+
+    async def _give(self, row: DownloadRow, token: str, repo: str) -> None:
+        try:
+            row.token.show_answer(await self.door.give_token(token, repo))
+        except SlipstreamError as fault:
+            row.token.show_answer(f"{fault.message} {fault.hint}")
+            row.token.entry.setFocus()
+            return
+        self.pulls.resume_refused()
+
+    # --- loading --------------------------------------------------------------------------------------
+
+    def load(self, target: str, drafter: str) -> None:
+        """Load a pair and go back to the conversation."""
+        self._engine.pick_pair(target, drafter)
+        if self.manager is not None:
+            self.manager.hide()
+        self._window.activateWindow()
+        self._window.composer.take_focus()
+
+    def on_load_pull(self, title: str) -> None:
+        """Load what a download has brought."""
+        self._loading.run(self._load_pull(title))
+
+    async def _load_pull(self, title: str) -> None:
+        from app.models.catalog import STARTER, Catalog
+
+        pull = self.pulls.find(title)
+        names = await self.judging.names_of(pull.paths) if pull is not None else []
+        if not names:
+            self._window.notice.say("warning", f"The files of {title} are not here any more.", "Get them again.")
+            return
+        (target, only_drafts), *rest = names
+        if only_drafts:
+            self._engine.pick_drafter(target)
+            return
+        curated = next((pair for pair in Catalog.load().pairs if pair.title == title), None)
+        drafter = rest[0][0] if rest else NGRAM
+        if curated is not None and curated.draft is None:
+            drafter = HEADS
+        elif curated is not None and curated.draft is not None and curated.draft.repo == STARTER:
+            drafter = STARTER
+        self.load(target, drafter)
+
+
+def _import_manager() -> None:
+    import app.host.judging
+    import app.ui.discover_control
+    import app.ui.library_control
+    import app.ui.model_manager  # noqa: F401 - what the window needs when it is asked for
