@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -196,6 +197,21 @@ def _summarise(group: Sequence[Run], kind: Literal["recorded", "live"], prompt_s
     )
 
 
+def _checked(baseline: Baseline, path: Path) -> Baseline:
+    """Return a baseline from a file if it can be one: all else would be held against it, or kept and deleted by its id.
+
+    Raises:
+        ValueError: it cannot.
+    """
+    band = baseline.decode_tps
+    speeds = (band.low, band.median, band.high, *(sample.decode_tps for sample in baseline.samples))
+    if baseline.id != path.stem:
+        raise ValueError(f"it is of another name, {baseline.id[:40]!r}")
+    if not all(0 < speed < math.inf for speed in speeds):
+        raise ValueError("it holds a speed that cannot be")
+    return baseline
+
+
 class BaselineStore:
     """The recorded baselines of this person, one file each."""
 
@@ -216,8 +232,8 @@ class BaselineStore:
         found = []
         for path in self._folder.glob("*.json"):
             try:
-                found.append(msgspec.json.decode(path.read_bytes(), type=Baseline))
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+                found.append(_checked(msgspec.json.decode(path.read_bytes(), type=Baseline), path))
+            except (OSError, msgspec.MsgspecError, RecursionError, ValueError) as fault:
                 logger.info("baseline %s is not readable: %s", path.name, fault)
         return sorted(found, key=lambda baseline: baseline.recorded_at, reverse=True)
 

@@ -171,17 +171,22 @@ def _ratio(left: Sequence[Run], right: Sequence[Run], *, is_redacted: bool) -> t
         return 0, None, "only one of them answered this way"
     free: dict[tuple[str, int], list[float]] = {}
     for run in left:
-        if run.decode_tps is not None:
-            free.setdefault(_prompt_key(run), []).append(run.decode_tps)
+        if (speed := _speed(run)) is not None:
+            free.setdefault(_prompt_key(run), []).append(speed)
     ratios = []
     for run in right:
         key = _prompt_key(run)
         is_named = bool(run.prompt) and not (is_redacted and _ALIAS.fullmatch(run.prompt))
-        if is_named and free.get(key) and run.decode_tps is not None:
-            ratios.append(math.log(run.decode_tps / free[key].pop(0)))
+        if is_named and free.get(key) and (speed := _speed(run)) is not None:
+            ratios.append(math.log(speed / free[key].pop(0)))
     judged = judge(ratios)
     needs = "fewer than six prompts were answered in both" + (" (own prompts are left out)" if is_redacted else "")
     return len(ratios), judged.speedup, needs
+
+
+def _speed(run: Run) -> float | None:
+    """Return the decode speed, if any machine could have it: a file may say what it likes."""
+    return run.decode_tps if run.decode_tps is not None and 1e-6 < run.decode_tps < 1e9 else None
 
 
 def _prompt_key(run: Run) -> tuple[str, int]:

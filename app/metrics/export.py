@@ -119,7 +119,7 @@ def read_json(path: Path) -> Metrics:
         raise ExportError(f"{path} is not an export of Slipstream: {fault}", "Choose a metrics.json.") from fault
     if head.schema != SCHEMA:
         raise ExportError(
-            f"{path} has the schema {head.schema}; this version reads {SCHEMA}.", "Open it with a newer version."
+            f"{path} has the schema {head.schema[:40]}; this version reads {SCHEMA}.", "Open it with a newer version."
         )
     return Metrics(**{name: getattr(head, name) for name in _Head.__struct_fields__}, runs=runs)
 

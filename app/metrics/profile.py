@@ -19,6 +19,7 @@ import msgspec
 
 from app.metrics import stats
 from app.metrics.atomic import replacing
+from app.metrics.tables import as_text
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, RunStop, VerdictWord, is_complete
 from app.metrics.verdict import MIN_PAIRS, judge
 from app.protocol import ChatMessage, DraftTokens, SpecType, Speculation, Step
@@ -289,5 +290,5 @@ def _table(rows: Sequence[Row]) -> str:
         for name in intervals:
             interval: Interval | None = getattr(row, name)
             values += msgspec.structs.astuple(interval) if interval else ("", "", "")
-        writer.writerow(values)
+        writer.writerow(map(as_text, values))
     return text.getvalue()

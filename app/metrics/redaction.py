@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 
 import msgspec
 
@@ -18,7 +19,12 @@ from app.metrics.values import ModelFacts, Run, SessionInfo
 
 OWN_PROMPTS = "own prompts"
 
-_PATH = re.compile(r"""(?<![\w.])(?:[A-Za-z]:[\\/]|\\\\|~?/)(?:[^\\/:*?"'<>|\r\n]+[\\/])*(?=[^\\/\s])""")
+_PATH = re.compile(r"""(?<![\w.])(?:[A-Za-z]:[\\/]|\\\\|~\\|~?/)(?:[^\\/:*?"'<>|\r\n]+[\\/])*(?=[^\\/\s])""")
+
+_HOMES = re.compile(
+    r"""(?<![\w.])(?:[A-Za-z]:)?[\\/](?:home|Users)[\\/](?:[^\\/:*?"<>|\r\n]+(?=[\\/])|[\w-]+)""", re.IGNORECASE
+)
+"""People's folders, which are called as people are, with an apostrophe or a space."""
 
 
 def redacted(metrics: Metrics) -> Metrics:
@@ -37,8 +43,13 @@ def redacted(metrics: Metrics) -> Metrics:
 
 
 def without_paths(text: str) -> str:
-    """Return a sentence with the last part of every path in it only."""
-    return _PATH.sub("…/", text)
+    """Return a sentence with the last part of every path in it only; of one's own folder not even that."""
+    return _PATH.sub("…/", _HOMES.sub("~", _without_own_home(text)))
+
+
+def _without_own_home(text: str) -> str:
+    home = Path.home()
+    return re.sub(re.escape(str(home)) + r"(?![\w-])", "~", text) if len(home.parts) > 1 else text
 
 
 def _run(run: Run, names: dict[str, str]) -> Run:

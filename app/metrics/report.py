@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -36,6 +37,8 @@ _MEANINGS = (
     "Verdicts rest on paired answers under like conditions, at least six pairs, never on acceptance.",
     "Their intervals stay valid however often they are looked at.",
 )
+
+_MARKS = re.compile(r"[\\`*\[\]]")
 
 _STYLE = """
 :root { color-scheme: light dark; --base: #ffffff; --text: #1a2026; --muted: #55606b; --grid: #dfe4e8;
@@ -154,7 +157,7 @@ def _markdown(metrics: Metrics, images: Sequence[str]) -> Iterator[str]:
         yield f"- {_literal(fact)}"
     yield "\n## Does speculation pay?\n"
     for asked, sentence, n_pairs in verdicts(metrics):
-        yield f"- {asked}: **{sentence}**, {n_pairs} pairs"
+        yield f"- {_literal(asked)}: **{_literal(sentence)}**, {n_pairs} pairs"
     if not metrics.comparisons:
         yield "No answer with speculation engaged was measured."
     if images:
@@ -165,7 +168,7 @@ def _markdown(metrics: Metrics, images: Sequence[str]) -> Iterator[str]:
     marks = ["---"] * _TEXT_COLUMNS + ["--:"] * (len(HEADER) - _TEXT_COLUMNS - 1) + ["---"]
     yield "|" + "|".join(marks) + "|"
     for run in metrics.runs[:MOST_ROWS]:
-        yield "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in row_of(run)) + " |"
+        yield "| " + " | ".join(_literal(cell).replace("|", "\\|") for cell in row_of(run)) + " |"
     yield from _rest(metrics)
     yield ""
     yield from (f"- {_literal(remark)}" for remark in remarks(metrics.runs[:MOST_ROWS]))
@@ -173,8 +176,8 @@ def _markdown(metrics: Metrics, images: Sequence[str]) -> Iterator[str]:
 
 
 def _literal(text: str) -> str:
-    """Return text that Markdown leaves as it is."""
-    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
+    """Return text that Markdown leaves as it is: no link, no picture that a reader would fetch, no HTML."""
+    return _MARKS.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;")
 
 
 def _rest(metrics: Metrics) -> Iterator[str]:

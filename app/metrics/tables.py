@@ -20,8 +20,21 @@ from app.protocol import Step
 _CONDITIONS = ("target_file", "quantisation", "device", "n_threads", "context_bucket", "draft_file")
 _NOT_PLAIN = {"steps", "speedup", "alpha_by_position", "conditions", "notes"}
 _PLAIN = [name for name in Run.__struct_fields__ if name not in _NOT_PLAIN]
-_SIMPLE = re.compile(r"[\w ,+:.-]*", re.ASCII)
+_SIMPLE = re.compile(r"(?![+-])[\w ,+:.-]*", re.ASCII)
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
 _encoder = msgspec.json.Encoder()
+
+
+def as_text(value: object) -> object:
+    """Return a cell's value such that a spreadsheet takes words for words, not for a formula: a name may begin so.
+
+    The apostrophe is what spreadsheets mark such text with; numbers stay as they are. A lone carriage return, which the
+    writer would leave bare, would end the row.
+    """
+    if not isinstance(value, str):
+        return value
+    words = value.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{words}" if words.startswith(_FORMULA_STARTS) else words
 
 
 def write_runs_csv(runs: Iterable[Run], path: Path) -> None:
@@ -41,7 +54,7 @@ def write_runs_csv(runs: Iterable[Run], path: Path) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(header)
-        writer.writerows(map(_run_row, runs))
+        writer.writerows(map(as_text, _run_row(run)) for run in runs)
         text.flush()
         text.detach()
 
@@ -67,7 +80,7 @@ def _csv(rows: Sequence[tuple[Any, ...]], *, is_simple: bool) -> bytes:
     if is_simple:
         return _encoder.encode(rows)[2:-2].replace(b"],[", b"\n") + b"\n"
     with closing(io.StringIO(newline="")) as text:
-        csv.writer(text, lineterminator="\n").writerows(rows)
+        csv.writer(text, lineterminator="\n").writerows(map(as_text, row) for row in rows)
         return text.getvalue().encode()
 
 
