@@ -112,7 +112,7 @@ def read_manifest(path: Path) -> Manifest:
             for file in manifest.files:
                 with archive.open(file.path) as source:
                     _check(source, file, None)
-    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError, EOFError, NotImplementedError) as fault:
+    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError, EOFError) as fault:
         raise _damaged(path, fault) from fault
     return manifest
 

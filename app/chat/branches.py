@@ -113,6 +113,7 @@ class Branches:
                 again = structs.replace(old, created_at=now())
                 return insert_message(db, row["conversation_id"], row["parent_id"], again)
             db.execute("UPDATE message SET state = 'streaming' WHERE id = ?", (message_id,))
+            self.switch(message_id)
             return old
 
     def switch(self, message_id: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 from app.errors import StoreError
 
 BUSY_MS = 250
+_NO_ROOM_BYTES = 256 * 1024
 _DAMAGED = ("malformed", "not a database", "corrupt", "disk image")
 
 
@@ -79,12 +81,20 @@ def is_damage(fault: BaseException | None) -> bool:
     return isinstance(fault, sqlite3.DatabaseError) and any(word in str(fault) for word in _DAMAGED)
 
 
+def is_full(path: Path) -> bool:
+    """Whether the disk of a file has no room: SQLite calls that an I/O error where it is its log that has none."""
+    try:
+        return shutil.disk_usage(path.parent).free < _NO_ROOM_BYTES
+    except OSError:
+        return False
+
+
 def explain(fault: Exception, path: Path, verb: str) -> StoreError:
     """Put a database error in words, with what to do."""
     text = str(fault)
     if "locked" in text or "busy" in text:
         hint = "Another program is using the file. Close it; what is on the screen will be saved with the next try."
-    elif "full" in text:
+    elif "full" in text or ("I/O" in text and is_full(path)):
         hint = "The disk is full. Free some space; what is on the screen stays there and is saved with the next try."
     elif is_damage(fault):
         hint = "The file is damaged. It will be repaired at the next start; export what is on the screen first."

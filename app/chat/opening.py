@@ -9,11 +9,11 @@ import shutil
 import sqlite3
 import tempfile
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.chat.checking import PATIENCE_S, FileCheck, suspicion_of
-from app.chat.database import connect, explain, is_damage, now
+from app.chat.database import connect, explain, is_damage, is_full, now
 from app.chat.salvage import Salvaged, salvage
 from app.chat.schema import MIGRATIONS, Step, migrate, version_of
 from app.errors import StoreError
@@ -52,12 +52,18 @@ def open_database(path: Path, steps: tuple[Step, ...] = MIGRATIONS) -> Opened:
         return _read_into_memory(path, steps)
     try:
         return _open(path, steps)
+    except _NotUpgradedError as fault:
+        try:
+            return replace(_read_into_memory(path, steps), notice=fault)
+        except StoreError:
+            raise fault from fault.__cause__
     except StoreError as fault:
+        if isinstance(fault.__cause__, sqlite3.OperationalError) and path.exists() and is_full(path):
+            return _read_into_memory(path, steps)
         if not is_damage(fault.__cause__):
             raise
         damage = repair(path, fault.__cause__, steps)
-    again = _open(path, steps)
-    return Opened(again.connection, path, again.check, damage, again.notice)
+    return replace(_open(path, steps), damage=damage)
 
 
 def _open(path: Path, steps: tuple[Step, ...]) -> Opened:
@@ -115,6 +121,10 @@ def _refuse_newer(path: Path, n_known: int) -> None:
 # --- upgrading ----------------------------------------------------------------------------------------
 
 
+class _NotUpgradedError(StoreError):
+    """The file is as it was; what is in it can still be read."""
+
+
 def upgrade(db: sqlite3.Connection, path: Path, steps: tuple[Step, ...]) -> StoreError | None:
     """Bring a database to the newest version; an old one with content is copied first, and comes back if that fails.
 
@@ -134,8 +144,9 @@ def upgrade(db: sqlite3.Connection, path: Path, steps: tuple[Step, ...]) -> Stor
         _bring_back(db, copy, path)
         if not isinstance(fault, sqlite3.Error):
             raise
-        raise StoreError(
-            f"The chat database {path} could not be upgraded to format {len(steps)}: {fault}. It is as it was.",
+        raise _NotUpgradedError(
+            f"The chat database {path} could not be upgraded to format {len(steps)}: {fault}. It is as it was, and"
+            " what you write now is not saved.",
             f"Free some space or close other programs, then start again. A copy is in {copy.name}.",
         ) from fault
     _forget_old_copies(path)
@@ -159,8 +170,9 @@ def _copy_before(db: sqlite3.Connection, path: Path, version: int) -> Path:
     except (sqlite3.Error, OSError) as fault:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-        raise StoreError(
-            f"The chat database {path} has to be upgraded, and its copy cannot be written: {fault}.",
+        raise _NotUpgradedError(
+            f"The chat database {path} has to be upgraded, and its copy cannot be written: {fault}. Your conversations"
+            " can be read; what you write now is not saved.",
             "Free as much space as the file takes, then start again. The file was not touched.",
         ) from fault
     return copy
@@ -277,8 +289,9 @@ def _read_into_memory(path: Path, steps: tuple[Step, ...]) -> Opened:
     except (sqlite3.Error, OSError) as fault:
         db.close()
         raise explain(fault, path, "read") from fault
+    hint = "Free some space" if is_full(path) else "Check the permissions of the file and its folder"
     notice = StoreError(
         f"{path} cannot be written. Your conversations can be read; what you write now is not saved.",
-        "Check the permissions of the file and its folder, then start again.",
+        f"{hint}, then start again.",
     )
     return Opened(db, path, FileCheck(None), notice=notice, is_on_disk=False)

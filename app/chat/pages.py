@@ -109,7 +109,7 @@ def _rows_of_page(pages: Pages, number: int) -> Iterator[tuple[int, tuple[Value,
 def _row(pages: Pages, page: bytes, at: int) -> tuple[int, tuple[Value, ...]]:
     n_bytes, at = _varint(page, at)
     row_id, at = _varint(page, at)
-    if not 0 < n_bytes <= _MAX_ROW_BYTES:
+    if not 0 < n_bytes <= min(_MAX_ROW_BYTES, pages.n_pages * pages.size):
         raise ValueError(n_bytes)
     return row_id, _record(_payload(pages, page, at, n_bytes))
 

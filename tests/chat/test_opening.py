@@ -1,0 +1,341 @@
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.chat.checking import suspicion_of
+from app.chat.database import connect
+from app.chat.opening import KEPT_COPIES, open_database
+from app.chat.schema import MIGRATIONS, migrate, version_of
+from app.chat.store import ChatStore
+from app.errors import StoreError
+
+ROOT = Path(__file__).parents[2]
+
+
+def old_database(path, n_messages=30):
+    """Make a database as the first version of the program did."""
+    with closing(connect(path)) as db:
+        migrate(db, MIGRATIONS[:1])
+        db.execute("PRAGMA foreign_keys = OFF")
+        db.execute("INSERT INTO conversation VALUES (1, 'Old', '2026-01-01T00:00:00+00:00',"
+                   " '2026-01-01T00:00:00+00:00', ?, 'a draft', NULL)", (n_messages,))  # fmt: skip
+        db.executemany(
+            "INSERT INTO message VALUES (?, 1, ?, 'user', ?, 'complete', '2026-01-01T00:00:00+00:00', NULL)",
+            [(n, n - 1 or None, f"albatross {n}") for n in range(1, n_messages + 1)],
+        )
+
+
+def content(path):
+    """Every row of a database, as text."""
+    with closing(sqlite3.connect(path)) as db:
+        return list(db.iterdump())
+
+
+def breaks(db):
+    db.execute("CREATE TABLE extra(x)")
+    db.execute("DELETE FROM message")
+    db.execute("SELECT * FROM nowhere")
+
+
+# --- upgrading --------------------------------------------------------------------------------------
+
+
+def test_an_old_database_is_copied_then_upgraded_with_all_that_was_in_it(path):
+    old_database(path)
+    before = content(path)
+    with closing(ChatStore(path)) as store:
+        read = store.load(1)
+        assert (len(read.messages), read.messages[-1].text, store.draft(1)) == (30, "albatross 30", "a draft")
+        assert read.alternatives == {}
+        assert len(store.search("albatross")) == 30
+        assert "format-1" in store.notice.hint
+        store.branches.add_beside(read.messages[0].id, read.messages[0])
+    (copy,) = path.parent.glob("chats.db.format-1-*")
+    assert content(copy) == before
+    with closing(ChatStore(path)) as store:
+        assert store.notice is None
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(path):
+    old_database(path)
+    before = content(path)
+    with pytest.raises(StoreError, match="as it was") as caught:
+        open_database(path, (*MIGRATIONS, breaks))  # the step before it succeeds
+    assert "format-1" in caught.value.hint
+    assert content(path) == before
+    with closing(sqlite3.connect(path)) as db:
+        assert version_of(db) == 1
+    ChatStore(path).close()  # the version before that one opens it
+
+
+def test_without_room_for_the_copy_nothing_is_upgraded(path):
+    old_database(path)
+    path.with_name("chats.db.copying").mkdir()  # SQLite cannot write the copy there
+    before = content(path)
+    with closing(ChatStore(path)) as store:
+        assert "copy cannot be written" in store.notice.message
+        assert "space" in store.notice.hint
+        assert not store.is_on_disk
+        assert len(store.search("albatross")) == 30
+    assert content(path) == before
+
+
+def test_few_copies_are_kept(path):
+    for n in range(KEPT_COPIES + 2):
+        path.with_name(f"chats.db.format-0-2020010{n}-000000").touch()
+        os.utime(path.with_name(f"chats.db.format-0-2020010{n}-000000"), (n, n))
+    old_database(path)
+    ChatStore(path).close()
+    kept = sorted(p.name for p in path.parent.glob("chats.db.format-*"))
+    assert len(kept) == KEPT_COPIES
+    assert any("format-1-" in name for name in kept)
+
+
+def test_two_that_upgrade_at_once_do_it_once(path):
+    old_database(path)
+    calls, gate = [], threading.Barrier(2)
+
+    def slow(db):
+        calls.append(1)
+        MIGRATIONS[1](db)
+        time.sleep(0.1)
+
+    def upgrade():
+        with closing(sqlite3.connect(path, timeout=10, isolation_level=None)) as db:
+            gate.wait()
+            migrate(db, (MIGRATIONS[0], slow))
+
+    threads = [threading.Thread(target=upgrade) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert calls == [1]
+
+
+@pytest.mark.parametrize("with_log", [False, True])
+def test_a_newer_database_is_refused_and_neither_it_nor_its_log_is_touched(path, with_log):
+    old_database(path)
+    holder = connect(path)
+    holder.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    if not with_log:
+        holder.close()
+    files = [p for p in (path, path.with_name("chats.db-wal")) if p.exists()]
+    assert len(files) == 1 + with_log
+    before = [p.read_bytes() for p in files]
+    with pytest.raises(StoreError, match="newer version"):
+        ChatStore(path)
+    assert [p.read_bytes() for p in files] == before
+    holder.close()
+
+
+# --- checking ---------------------------------------------------------------------------------------
+
+
+def spoil(path, pages=range(5, 20), size=4096):
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek(page * size)
+            file.write(os.urandom(size))
+
+
+def test_opening_waits_for_a_check_only_so_long(path):
+    with closing(ChatStore(path)) as store, store.transaction():
+        chat = store.create()
+        for n in range(60):
+            store.append(chat.id, "user", f"{n} " + os.urandom(20_000).hex())
+    started_s = time.monotonic()
+    store = ChatStore(path)
+    assert time.monotonic() - started_s < 5
+    assert store.check.wait(60) == ""
+    assert store.check.is_done
+    store.close()
+    assert threading.active_count() == 1
+
+
+def test_damage_that_was_found_late_is_repaired_at_the_next_opening(path, expect_log):
+    expect_log("database was damaged")
+    with closing(ChatStore(path)) as store:
+        for n in range(100):
+            store.append(store.create(f"c{n}").id, "user", f"text {n} " * 50)
+    spoil(path)
+    suspicion_of(path).touch()
+    with closing(ChatStore(path)) as store:
+        assert store.damage is not None
+        assert store.integrity() == "ok"
+    assert not suspicion_of(path).exists()
+
+
+def test_a_suspicion_that_does_not_hold_is_dropped(path):
+    ChatStore(path).close()
+    suspicion_of(path).touch()
+    with closing(ChatStore(path)) as store:
+        assert store.damage is None
+    assert not suspicion_of(path).exists()
+
+
+# --- what cannot be written -------------------------------------------------------------------------
+
+
+MOUNTED = """
+import os, subprocess, sys
+from pathlib import Path
+from contextlib import closing
+from app.chat.store import ChatStore
+from app.errors import StoreError
+folder = Path(sys.argv[1])
+{body}
+print("passed")
+"""
+
+
+def in_a_mount_of_its_own(folder, body, *options):
+    """Run code with a small memory disk on ``folder``, in a namespace of its own that ends with the process."""
+    folder.mkdir()
+    script = MOUNTED.format(body=body)
+    mount = f'mount -t tmpfs -o {",".join(options)} tmpfs {folder} && exec {sys.executable} -c "$0" {folder}'
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, script]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(f"this machine lets nobody mount: {done.stderr}")
+    assert done.stdout.endswith("passed\n"), done.stdout + done.stderr
+
+
+FULL_DISK = """
+path = folder / "chats.db"
+with closing(ChatStore(path)) as store:
+    chat = store.create("kept")
+    store.append(chat.id, "user", "a question")
+    answer = store.append(chat.id, "assistant", "", "streaming")
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while file.write(bytes(4096)) == 4096:
+                pass
+        except OSError:
+            pass
+    text, refusals = "", 0
+    for n in range(400):
+        text += f"word{n} " * 40
+        try:
+            store.update(answer.id, text, "streaming")
+        except StoreError as fault:
+            refusals += 1
+            assert "Free some space" in fault.hint or "Check the disk" in fault.hint, fault.hint
+            assert store.load(chat.id).messages[1].text in text  # what was saved before is still read
+    assert refusals > 5, refusals
+    ballast.unlink()
+    store.update(answer.id, text, "complete")  # and the next try, with room, saves all of it
+    assert store.load(chat.id).messages[1].text == text
+    assert store.integrity() == "ok"
+with closing(ChatStore(path)) as store:
+    assert store.load(chat.id).messages[1].text == text and store.damage is None
+"""
+
+FULL_AT_UPGRADE = """
+from tests.chat.test_opening import old_database, content
+path = folder / "chats.db"
+old_database(path, 3000)
+before = content(path)
+ballast = (folder / "ballast").open("wb", buffering=0)
+try:
+    while ballast.write(bytes(4096)) == 4096:
+        pass
+except OSError:
+    pass
+with closing(ChatStore(path)) as store:  # not even a log can be made: what is there can be read all the same
+    assert not store.is_on_disk and "space" in store.notice.hint, store.notice
+    assert len(store.search("albatross", limit=5000)) == 3000
+os.ftruncate(ballast.fileno(), ballast.tell() - 300_000)
+with closing(ChatStore(path)) as store:
+    assert "copy cannot be written" in store.notice.message, store.notice
+    assert len(store.search("albatross", limit=5000)) == 3000
+os.ftruncate(ballast.fileno(), 0)
+assert content(path) == before
+with closing(ChatStore(path)) as store:
+    assert len(store.search("albatross", limit=5000)) == 3000
+"""
+
+READ_ONLY = """
+import shutil
+folder = folder / "chats"
+folder.mkdir()
+path = folder.parent / "chats.db"
+with closing(ChatStore(path)) as store:
+    chat = store.create("kept")
+    store.append(chat.id, "user", "a question")
+with closing(ChatStore(path)) as store:
+    store.append(chat.id, "assistant", "only in the log")
+    for suffix in ("", "-wal"):
+        shutil.copyfile(f"{path}{suffix}", folder / f"chats.db{suffix}")
+subprocess.run(["mount", "-o", "remount,ro", str(folder.parent)], check=True)
+with closing(ChatStore(folder / "chats.db")) as store:
+    assert not store.is_on_disk and "cannot be written" in store.notice.message
+    assert [m.text for m in store.load(chat.id).messages] == ["a question", "only in the log"]
+    store.append(chat.id, "user", "lasts as long as the program")
+    assert len(store.search("program")) == 1
+"""
+
+
+@pytest.mark.linux
+def test_a_disk_that_is_full_refuses_says_so_and_takes_it_all_later(tmp_path):
+    in_a_mount_of_its_own(tmp_path / "disk", FULL_DISK, "size=1500k")
+
+
+@pytest.mark.linux
+def test_a_disk_that_is_full_at_an_upgrade_changes_nothing(tmp_path):
+    in_a_mount_of_its_own(tmp_path / "disk", FULL_AT_UPGRADE, "size=6m")
+
+
+@pytest.mark.linux
+def test_a_disk_that_cannot_be_written_is_read_with_its_log(tmp_path):
+    in_a_mount_of_its_own(tmp_path / "disk", READ_ONLY, "size=4m")
+
+
+FILE_LIMIT = """
+import resource, signal, sys
+from pathlib import Path
+from app.chat.store import ChatStore
+from app.errors import StoreError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = ChatStore(Path(sys.argv[1]))
+chat = store.create("kept")
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+try:
+    for n in range(100):
+        store.append(chat.id, "user", "x" * 20_000)
+    raise AssertionError("never refused")
+except StoreError as fault:
+    assert fault.hint
+kept = len(store.load(chat.id).messages)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+store.append(chat.id, "user", "after")
+assert len(store.load(chat.id).messages) == kept + 1
+assert store.integrity() == "ok"
+store.close()
+print("passed")
+"""
+
+
+@pytest.mark.linux
+def test_a_file_that_may_not_grow_is_an_error_with_a_hint_and_the_next_try_works(path):
+    output = subprocess.check_output([sys.executable, "-c", FILE_LIMIT, path], cwd=ROOT, text=True, timeout=60)
+    assert output == "passed\n"
+
+
+def test_a_huge_message_is_written_read_and_found_at_once(store):
+    chat = store.create()
+    text = "albatross " + "0123456789abcdef" * (20 << 16) + " pelican"  # 20 MB
+    started_s = time.monotonic()
+    message = store.append(chat.id, "assistant", text)
+    assert store.load(chat.id).messages[0].text == text
+    assert [hit.message_id for hit in store.search("albatross")] == [message.id]
+    assert store.heads("albatross")[0].snippet.startswith("albatross")
+    assert time.monotonic() - started_s < 10

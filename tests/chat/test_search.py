@@ -1,0 +1,164 @@
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chat.query import Term, snippet_of, terms_of
+from app.chat.store import ChatStore
+from tests.benchmarks.chat_search import QUERIES, TARGET_S, fill
+
+ROOT = Path(__file__).parents[2]
+
+
+def found(store, query):
+    return [hit.snippet for hit in store.search(query)]
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("", ()),
+        ("two words", (Term("two"), Term("words"))),
+        ('"a phrase" word', (Term("a phrase"), Term("word"))),
+        ("begin*", (Term("begin", is_beginning=True),)),
+        ("*", (Term("*"),)),
+        ('"still typing', (Term("still typing"),)),
+        ('5" pipe', (Term("5"), Term("pipe"))),
+        ('say "', (Term("say"),)),
+        ('""', ()),
+        ("same same", (Term("same"),)),
+    ],
+)
+def test_a_query_is_read(query, terms):
+    assert terms_of(query) == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        ('"speed of a"', True),
+        ('"of speed"', False),
+        ("slip*", True),
+        ("stream*", False),
+        ("Über", True),
+        ("über", True),
+        ("ÜBER", True),
+        ("度", True),
+        ("速度", True),
+        ("很快", True),
+        ("快", True),
+        ("快速", False),
+        ("x", False),
+        ("of", True),
+        ("zq", False),
+        ("speed zq", False),
+        ("カナ", True),
+        ("\0", False),
+        ("' OR 1=1 --", False),
+        ("NEAR(speed of)", False),
+        ("text:speed", False),
+    ],
+)
+def test_words_phrases_beginnings_and_scripts_without_spaces(store, query, is_found):
+    store.append(store.create().id, "user", "Speed of a slipstream, über alles: カナ 速度很快")
+    assert bool(found(store, query)) == is_found
+    assert bool(store.heads(query)) == (is_found or not terms_of(query))
+
+
+@given(st.text(min_size=1, max_size=12), st.text(max_size=12), st.text(max_size=12))
+def test_any_text_is_found_by_any_part_of_it(part, before, after):
+    terms = terms_of(f'"{part}"') if '"' not in part else ()
+    store = ChatStore.in_memory()
+    store.append(store.create().id, "user", before + part + after)
+    if terms and "\0" not in before + part + after and " ".join(part.split()) == part and part.isprintable():
+        assert len(store.search(f'"{part}"')) == 1, (before, part, after)
+    store.search(part)  # never fails
+    store.close()
+
+
+def test_hits_come_newest_first_page_by_page_and_lead_to_their_message(store):
+    first, second = store.create("one"), store.create("two")
+    ids = [store.append(chat.id, "user", f"needle {n}").id for n in range(5) for chat in (first, second)]
+    page = store.search("needle", limit=4)
+    assert [hit.message_id for hit in page] == ids[::-1][:4]
+    rest = store.search("needle", limit=99, before_id=page[-1].message_id)
+    assert [hit.message_id for hit in rest] == ids[::-1][4:]
+    assert {hit.title for hit in page} == {"one", "two"}
+    assert {hit.conversation_id for hit in store.search("needle", conversation_id=first.id)} == {first.id}
+
+
+def test_a_hit_is_shown_with_its_words_marked(store):
+    store.append(store.create().id, "user", "word " * 50 + "a NEEDLE in\n\n the hay, needles " + "word " * 50)
+    (hit,) = store.search("needle hay")
+    marked = [hit.snippet[start:end] for start, end in hit.marks]
+    assert marked == ["NEEDLE", "hay", "needle"]
+    assert hit.snippet.startswith("…")
+    assert hit.snippet.endswith("…")
+    assert "in the hay" in hit.snippet
+    (head,) = store.heads("needle hay")
+    assert (head.snippet, head.marks, head.message_id) == (hit.snippet, hit.marks, hit.message_id)
+
+
+@given(st.text(max_size=300), st.text(max_size=10))
+def test_marks_are_inside_of_the_snippet_and_apart(text, query):
+    snippet = snippet_of(text, terms_of(query))
+    last = 0
+    for start, end in snippet.marks:
+        assert last <= start < end <= len(snippet.text)
+        last = end
+    assert "\n" not in snippet.text
+    assert len(snippet.text) < 150
+
+
+def test_titles_are_found_and_have_no_snippet(store):
+    chat = store.create("Trip to Ulm")
+    (head,) = store.heads("ulm")
+    assert (head.id, head.snippet, head.message_id) == (chat.id, "", None)
+
+
+def test_deleted_conversations_and_streaming_answers_are_not_found(store):
+    chat = store.create()
+    message = store.append(chat.id, "assistant", "needle", "streaming")
+    assert store.search("needle") == store.search("ne") == store.search("n") == ()
+    store.update(message.id, "needle", "complete")
+    assert len(store.search("needle")) == len(store.search("n")) == 1
+    store.delete(chat.id)
+    assert store.search("needle") == store.search("n") == ()
+
+
+def test_the_newest_hits_of_a_word_that_is_everywhere_are_found(store):
+    chats = [store.create(f"c{n}") for n in range(30)]
+    with store.transaction():
+        for n in range(3000):
+            store.append(chats[n % 30].id, "user", f"the same word {n}")
+    assert len(store.heads("same")) == 30
+    assert len(store.heads("same", 7)) == 7
+    assert len(store.search("same e")) == 50
+
+
+def test_first_results_come_at_once(path):
+    # GIVEN some messages of the benchmark, a limit that a slow machine keeps, and every kind of query
+    fill(path, 1500)
+    store = ChatStore(path)
+    for name, query in QUERIES.items():
+        took_s = []
+        for _ in range(3):
+            started_s = time.process_time()
+            store.heads(query, 100)
+            store.search(query)
+            took_s.append(time.process_time() - started_s)
+        assert min(took_s) < TARGET_S, name
+    store.close()
+
+
+def test_the_benchmark_runs():
+    command = [sys.executable, "-m", "tests.benchmarks.chat_search", "--turns", "1", "--messages", "300", "--json"]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=True).stdout
+    figures = json.loads(output)["figures"]
+    assert set(QUERIES) < set(figures)
+    assert figures["worst"]["unit"] == "ms"
