@@ -22,6 +22,9 @@ JOIN_CHARS = 2_500
 """Prose longer than this is not joined by more."""
 MOST_CHARS = 6_000
 MOST_LINES = 150
+MOST_ROWS = 60
+"""Laying out a table takes more than its length tells: so many lines without a blank line go into a block, twice as
+many if they are the last."""
 
 _DEEP = re.compile(r"^(?:[ \t]{0,99}(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){24}", re.MULTILINE)
 _INDENTED = re.compile(r"^[ \t]{64}[ \t]*(?:[-*+>]|\d+[.)])", re.MULTILINE)
@@ -64,14 +67,15 @@ class Code:
 class Block:
     """A piece of an answer.
 
-    ``pieces`` are finished, ``tail`` still grows. ``code`` is what a block of code shares with those around it; it shows
-    that code from line ``line`` on, and ``is_first`` and ``is_last`` say whether it begins and ends it. A ``thought`` is
-    the head of what was thought, which follows it in blocks ``in_thought``.
+    ``pieces`` (``n_chars``) are finished, ``tail`` still grows. ``code`` is what a block of code shares with those
+    around it; it shows that code from line ``line`` on, and ``is_first`` and ``is_last`` say whether it begins and ends
+    it. A ``thought`` is the head of what was thought, which follows it in blocks ``in_thought``.
     """
 
     kind: BlockKind
     pieces: list[str] = field(default_factory=list)
     tail: str = ""
+    n_chars: int = 0
     code: Code | None = None
     line: int = 0
     is_first: bool = True
@@ -83,11 +87,6 @@ class Block:
     def text(self) -> str:
         """What it shows, as it was written."""
         return "".join(self.pieces) + self.tail
-
-    @property
-    def n_chars(self) -> int:
-        """Length of what is finished of it."""
-        return sum(map(len, self.pieces))
 
 
 def is_tame(text: str) -> bool:
@@ -187,10 +186,7 @@ class BlockStream:
 
     def _show_prose(self, text: str, *, is_finished: bool) -> None:
         place = 0
-        while len(text) - place > MOST_CHARS:
-            end = place + MOST_CHARS
-            half = place + MOST_CHARS // 2
-            at = text.rfind("\n", half, end) + 1 or text.rfind(" ", half, end) + 1 or end
+        while at := _end_of_prose(text, place):
             if not self._n_cut and (head := _TABLE_HEAD.match(text)):
                 self._head = head[0]
                 self._put(text[:at], is_finished=True)
@@ -209,6 +205,7 @@ class BlockStream:
         self._note_change()
         if is_finished:
             last.pieces.append(text)
+            last.n_chars += len(text)
             last.tail = ""
         else:
             last.tail = text
@@ -252,6 +249,19 @@ class BlockStream:
 
     def _note_change(self) -> None:
         self._changed_from = min(self._changed_from, max(0, len(self.blocks) - 1))
+
+
+def _end_of_prose(text: str, start: int) -> int:
+    """Where the Markdown that fills a block ends; 0 if it does not fill one."""
+    end, half = start + MOST_CHARS, start + MOST_CHARS // 2
+    if text.count("\n", start, end) > 2 * MOST_ROWS:
+        at = start
+        for _ in range(MOST_ROWS):
+            at = text.find("\n", at) + 1
+        return at
+    if len(text) <= end:
+        return 0
+    return text.rfind("\n", half, end) + 1 or text.rfind(" ", half, end) + 1 or end
 
 
 def _end_of_chunk(text: str, start: int) -> int:

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
-from app.ui.colouring import Colouring, Span
+from app.ui.colouring import LONGEST_LINE, Colouring, Span
 from app.ui.marking import Highlights
 from app.ui.theme import GRID, IconButton, code_font, colours, follow, named, see_through, text_font
 from app.ui.visible import visible
@@ -35,7 +35,22 @@ _COST_SHARE = 10
 _SLICE_MS = 12
 _SLICE_S = 0.005
 _COPIED_MS = 1500
+_ROW_CHARS = 1_000
 _HEAD_PX = 30
+
+
+def rows_of(line: str) -> int:
+    """In how many rows a line is shown: megabytes without an end are cut, or laying them out would take seconds."""
+    return 1 if len(line) <= LONGEST_LINE else -(-len(line) // _ROW_CHARS)
+
+
+def _in_rows(text: str) -> str:
+    if len(text) <= LONGEST_LINE:
+        return text
+    return "\n".join(
+        line if rows_of(line) == 1 else "\n".join(line[at : at + _ROW_CHARS] for at in range(0, len(line), _ROW_CHARS))
+        for line in text.split("\n")
+    )
 
 
 class CodeLook(QObject):
@@ -223,7 +238,7 @@ class CodeView(QFrame):
 
     def show_block(self, block: Block) -> None:
         """Show the code so far; only what is new is typed."""
-        text = visible(block.text)
+        text = _in_rows(visible(block.text))
         shown = text.removesuffix("\n")  # a line end is shown when something follows it
         if shown.startswith(self._shown):
             typed = shown[len(self._shown) :]

@@ -1,8 +1,8 @@
 """Colours of a growing piece of code, by Pygments, a stretch at a time.
 
 Lexing all of a block again for each line that arrives is quadratic, and Pygments cannot go on where it was. So it
-begins again at the last *safe line*: one that stands in no comment and no string, not indented if there is such a one. What a
-step costs is bounded, however long the block is.
+begins again at the last *safe line*: one in no comment and no string, not indented if there is such a one. What a step
+costs is bounded, however long the block is.
 
 Pygments is imported when the first block is coloured. Colour is an ornament: a lexer that fails leaves the text alone.
 """
@@ -21,7 +21,8 @@ STRETCH_CHARS = 2_500
 """So much is lexed in one step, if lines allow."""
 _LONGEST_STRETCH = 10_000
 """A comment or string that is longer is given up."""
-_LONGEST_LINE = 4_000
+LONGEST_LINE = 4_000
+"""Blocks with longer lines are not coloured."""
 _KEEP_CHARS = 1_200
 
 Span = tuple[int, int, str]
@@ -142,7 +143,7 @@ class Colouring:
 
 
 def _has_long_line(text: str) -> bool:
-    return len(text) > _LONGEST_LINE and max(map(len, text.split("\n"))) > _LONGEST_LINE
+    return len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE
 
 
 def _lex(lexer: Lexer, text: str) -> tuple[list[list[Span]], list[tuple[int, bool]]]:

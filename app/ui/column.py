@@ -13,7 +13,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.ui.blocks import Block
-from app.ui.code_block import CodeLook, CodeView
+from app.ui.code_block import CodeLook, CodeView, rows_of
 from app.ui.heights import Heights
 from app.ui.prose import ProseView
 from app.ui.selecting import MessageSelection
@@ -244,7 +244,7 @@ class BlockColumn(QWidget):
         block = self._blocks[n]
         if block.kind == "code":
             text = block.text
-            lines = text.count("\n") + (not text.endswith("\n"))
+            lines = sum(map(rows_of, text.removesuffix("\n").split("\n")))
             return lines * _LINE_PX + (_CODE_HEAD_PX if block.is_first else 0) + self._gap(n)
         return guess_height(block.text, self._width) + self._gap(n)
 

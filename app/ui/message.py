@@ -11,7 +11,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from app.ui.token_colours import TokenColours
 
 _BUBBLE_SHARE = 0.85
+_MOMENT_S = 0.02
+_SLICE_CHARS = 32_768
 _PAD_PX = GRID + 6
 
 
@@ -193,6 +195,8 @@ class AnswerView(MessageView):
         self._n_resets = 0
         self._pending: list[str] = []
         self._text: list[str] = []
+        self._rest = QTimer(self, singleShot=True, interval=0)
+        self._rest.timeout.connect(self.close_text)
         self._thinking_since_s: float | None = None
         self.thought_s: float | None = None
         self.trace: TokenTrace | None = None
@@ -247,21 +251,26 @@ class AnswerView(MessageView):
             self.grew.emit()
 
     def flush(self) -> None:
-        """Show what has arrived."""
+        """Show what has arrived, or as much of it as a moment allows."""
         if self._pending:
-            self._stream.feed("".join(self._pending))
-            self._pending.clear()
+            text, began_s, at = "".join(self._pending), monotonic(), 0
+            while at < len(text) and (monotonic() - began_s < _MOMENT_S or not at):
+                self._stream.feed(text[at : at + _SLICE_CHARS])
+                at += _SLICE_CHARS
+            self._pending = [text[at:]] if at < len(text) else []
         self._show()
 
     def close_text(self) -> None:
-        """Show everything in its final form; no more text will come."""
+        """Show everything in its final form, soon if it is megabytes; no more text will come."""
+        self.flush()
         if self._pending:
-            self._stream.feed("".join(self._pending))
-            self._pending.clear()
+            self._rest.start()
+            return
         self._stream.close()
         self._show()
         if self._colours is not None:
             self._mark_tokens(is_final=True)
+            self._colours.remark()  # what was rendered once more has lost its marks, though it reads the same
         self.foot.show_actions(*(("copy", "edit", "regenerate", "continue") if self.text.strip() else ("regenerate",)))
         self._on_height()
 

@@ -44,6 +44,14 @@ class MessageSelection(QObject):
         return n in self._range and not self._is_all
 
     @property
+    def is_anything(self) -> bool:
+        """Whether something is selected."""
+        if self._is_all:
+            return True
+        edits = [getattr(self._column.part(n), "edit", None) for n in self._range]
+        return any(edit is not None and edit.textCursor().hasSelection() for edit in edits)
+
+    @property
     def text(self) -> str:
         """What is selected, as it reads."""
         if self._is_all:
