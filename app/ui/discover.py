@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSplitter,
+    QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -55,6 +56,8 @@ class DiscoverTab(QWidget):
         self.entry = QLineEdit(placeholderText="Filter the pairs; Enter searches the hub (words, org/name or address)")
         self.entry.setAccessibleName("Search for models")
         self.entry.setClearButtonEnabled(True)
+        for button in self.entry.findChildren(QToolButton):
+            button.setAccessibleName("Clear the search")
         self.search = QPushButton("Search the &hub")
         self.machine = named(QLabel(), "muted")
         self.tree = QTreeWidget()

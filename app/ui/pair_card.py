@@ -72,6 +72,7 @@ class PairCard(QWidget):
         self.fault = QLabel(wordWrap=True)
         self.retry = QPushButton("T&ry again")
         self.progress = QProgressBar(textVisible=False)
+        self.progress.setAccessibleName("Download")
         self.state = named(QLabel(wordWrap=True), "muted")
         self.get = QPushButton("Get pair")
         self.load = QPushButton("&Load")

@@ -58,6 +58,7 @@ def set_up(tree: QTreeWidget, name: str, columns: Sequence[str]) -> None:
     tree.setItemDelegate(_Airy(tree))
     tree.setIndentation(_INDENT_PX)
     header = tree.header()
+    header.setAccessibleName(f"{name}: columns")
     header.setStretchLastSection(False)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
