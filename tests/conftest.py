@@ -28,7 +28,10 @@ os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave the long forms out unless asked for, and what needs Linux elsewhere."""
+    """Leave out the long forms and what needs a runtime unless asked for, and what needs Linux elsewhere."""
+    if not os.environ.get("SLIPSTREAM_TEST_RUNTIME"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("runtime")])
+        items[:] = [item for item in items if not item.get_closest_marker("runtime")]
     if os.environ.get("SLIPSTREAM_FULL") != "1" and "full" not in config.option.markexpr:
         long_forms = [item for item in items if item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=long_forms)

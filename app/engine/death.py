@@ -40,6 +40,9 @@ _TELLING = re.compile(
 _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^:\"']*[/\\])?(?=[\w.-]+\.(?:c|cc|cpp|h|hpp|m|cu)\b)")
 """Folders in front of a source file: those of the machine that built the library tell a person nothing."""
 
+_ABORTED = re.compile(r"\.(?:c|cc|cpp|h|hpp|m|cu):\d+: ")
+"""What ggml prints before it ends its process: the source's file and line, then the reason."""
+
 _LONGEST_LINE = 300
 
 
@@ -61,8 +64,8 @@ def telling_line(lines: Sequence[str]) -> str:
 
     An assertion counts more than what is printed about it afterwards.
     """
-    found = [_FOLDERS.sub("", line.strip()) for line in lines if _TELLING.search(line)]
-    asserted = [line for line in found if "GGML_A" in line]
+    found = [_FOLDERS.sub("", line.strip()) for line in lines if _TELLING.search(line) or _ABORTED.search(line)]
+    asserted = [line for line in found if "GGML_A" in line or _ABORTED.search(line)]
     best = (asserted or found or [""])[-1]
     return best if len(best) <= _LONGEST_LINE else best[: _LONGEST_LINE - 1] + "…"
 

@@ -7,6 +7,7 @@ same. Blocks for about a third of a second a backend, so not for the window's ow
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +23,7 @@ GUARD_LIMIT_S = 20.0
 LOOK_LIMIT_S = 25.0
 """A library that sleeps for ever is given up after that: each below the half minute that a person may wait."""
 
-BackendState = Literal["found", "refused", "died", "hung", "left out"]
+BackendState = Literal["found", "refused", "died", "hung"]
 
 
 class Backend(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,30 +52,30 @@ class Found(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next((b for b in self.backends if device in [d.name for d in b.devices]), None)
 
 
-def guard(surroundings: Surroundings) -> Runtime:
+def guard(surroundings: Surroundings, limit_s: float = GUARD_LIMIT_S) -> Runtime:
     """Make sure, in a throw-away process, that a runtime is the one that our structs describe.
 
     Raises:
         LoadError: it is another, or lacks a function.
         EngineError: it ended the process, or kept it busy for ever.
     """
-    return probe(timeout_s=GUARD_LIMIT_S, surroundings=surroundings)
+    return probe(timeout_s=limit_s, surroundings=surroundings)
 
 
 def discover(
     surroundings: Surroundings,
     *,
     servers: tuple[str, ...] = (),
-    leave_out: Collection[str] = (),
     known: Collection[Backend] = (),
+    limit_s: float = LOOK_LIMIT_S,
 ) -> Found:
     """Find what a runtime has to run on.
 
     Args:
         surroundings: which runtime, with which switches.
         servers: addresses whose devices llama.cpp's RPC backend borrows.
-        leave_out: backends that are not to be loaded: they ended a process before.
-        known: backends that were found before and need no other look.
+        known: backends that were looked at before and need no other look; one that ended its process stays as it is.
+        limit_s: how long a backend may take.
 
     Raises:
         SlipstreamError: the runtime does not pass the guard.
@@ -86,40 +87,46 @@ def discover(
     for name in backend_libraries(Path(runtime.folder)):
         if name in present and name != RPC:
             found.append(present[name])
-        elif name in leave_out:
-            reason = "It ended the process that loaded it the last time; it is tried again when you ask for it."
-            found.append(Backend(name, "left out", reason=reason))
         elif name == RPC:
-            found.append(_look_at_servers(surroundings, servers, own))
+            found.append(_look_at_servers(_Looker(surroundings, own, limit_s), servers))
         else:
-            found.append(_look(surroundings, Backends((name,)), own))
+            found.append(_Looker(surroundings, own, limit_s).look(Backends((name,))))
     return Found(runtime, tuple(found))
 
 
-def _look_at_servers(surroundings: Surroundings, servers: tuple[str, ...], own: Collection[str]) -> Backend:
+@dataclass(frozen=True, slots=True)
+class _Looker:
+    """Looks at backends of one runtime, beside the devices that it has anyway."""
+
+    surroundings: Surroundings
+    own: Collection[str]
+    limit_s: float
+
+    def look(self, backends: Backends) -> Backend:
+        """Load backends in a process of their own, and say what came of it."""
+        name = backends.libraries[0]
+        try:
+            devices = tuple(d for d in look(self.surroundings, backends, self.limit_s) if d.name not in self.own)
+        except LoadError as fault:
+            return Backend(name, "refused", reason=fault.message)
+        except EngineDiedError as fault:
+            return Backend(name, "died", reason=fault.message)
+        except EngineError as fault:
+            return Backend(name, "hung", reason=fault.message)
+        reason = "" if devices else "It found no device: is the driver installed?"
+        return Backend(name, "found", devices, backends.servers, reason)
+
+
+def _look_at_servers(looker: _Looker, servers: tuple[str, ...]) -> Backend:
     """Ask the servers for devices: all at once, and if that ends the process, each, to know which do not answer."""
     if not servers:
         return Backend(RPC, "found", reason="It lends devices of other processes; no server is named.")
-    together = _look(surroundings, Backends((RPC,), servers), own)
+    together = looker.look(Backends((RPC,), servers))
     if together.state != "died":
         return together
-    alive = tuple(s for s in servers if _look(surroundings, Backends((RPC,), (s,)), own).state == "found")
+    alive = tuple(server for server in servers if looker.look(Backends((RPC,), (server,))).state == "found")
     silent = ", ".join(server for server in servers if server not in alive)
     reason = f"No answer from {silent}." if silent else ""
     if not alive:
         return Backend(RPC, "refused", reason=reason)
-    return msgspec.structs.replace(_look(surroundings, Backends((RPC,), alive), own), reason=reason)
-
-
-def _look(surroundings: Surroundings, backends: Backends, own: Collection[str]) -> Backend:
-    name = backends.libraries[0]
-    try:
-        devices = tuple(d for d in look(surroundings, backends, LOOK_LIMIT_S) if d.name not in own)
-    except LoadError as fault:
-        return Backend(name, "refused", reason=fault.message)
-    except EngineDiedError as fault:
-        return Backend(name, "died", reason=fault.message)
-    except EngineError as fault:
-        return Backend(name, "hung", reason=fault.message)
-    reason = "" if devices else "It found no device: is the driver installed?"
-    return Backend(name, "found", devices, backends.servers, reason)
+    return msgspec.structs.replace(looker.look(Backends((RPC,), alive)), reason=reason)

@@ -57,7 +57,7 @@ class Placing:
     def __init__(self, runtimes: Runtimes | None = None, book: DeviceBook | None = None) -> None:
         self._runtimes, self._book = runtimes or Runtimes(), book or DeviceBook()
         self._placed = Placed()
-        self._died = ("", EngineDiedError(""))
+        self._died: tuple[str, EngineDiedError] | None = None
 
     def place(self, pair: PairChoice, say: Say) -> Placed:
         """Find the devices that a pair asks for; prove those that nobody has tried, or that failed; tell each first.
@@ -88,15 +88,14 @@ class Placing:
 
     def command(self, placed: Placed, command: Load) -> Load:
         """Return the load command for these places; from now on the engine works on them."""
-        self._placed = placed
+        self._placed, self._died = placed, None
         return placed.command(command)
 
     def note_death(self, fault: EngineDiedError) -> EngineDiedError:
         """Mark the devices that the engine worked on when it died; return the error that says so, too."""
-        if fault.message == self._died[0]:  # told twice: by who waited for an answer, and by who watches the process
-            return self._died[1]
-        self._died = (fault.message, self._mark(fault))
-        return self._died[1]
+        if self._died is None or fault.message not in (self._died[0], self._died[1].message):
+            self._died = (fault.message, self._mark(fault))
+        return self._died[1]  # told again, by who waited for an answer and by who watches the process
 
     def _mark(self, fault: EngineDiedError) -> EngineDiedError:
         placed, self._placed = self._placed, Placed()
@@ -108,7 +107,7 @@ class Placing:
         names = " and ".join(device.name for device in devices)
         words = "is marked as failing and is" if len(devices) == 1 else "are marked as failing and are"
         return EngineDiedError(
-            f"{fault.message} It worked on {names}, which {words} tried anew before the next use.",
+            f"{fault.message.rstrip('.')}. It worked on {names}, which {words} tried anew before the next use.",
             "Start the engine again on the CPU; what was written so far is kept.",
         )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.engine.discovery import guard
+from app.engine.discovery import GUARD_LIMIT_S, guard
 from app.engine.runtime_files import backend_libraries, has_llama, npu_architectures
 from app.engine.surroundings import Surroundings
 from app.errors import EngineError, LoadError, SettingsError, SlipstreamError, UsageError
@@ -60,8 +60,14 @@ class InUse:
 class Runtimes:
     """The packs and the choice among them, in one file; every verb that looks at a pack may take a second."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+    def __init__(self, path: Path | None = None, *, limit_s: float = GUARD_LIMIT_S) -> None:
+        """Open the list.
+
+        Args:
+            path: the file; in the configuration folder if not given.
+            limit_s: how long a pack may take to load.
+        """
+        self._path, self._limit_s = path, limit_s
 
     def shelf(self) -> Shelf:
         """Return what is kept; an unreadable file is none, and the built-in runtime is used."""
@@ -99,7 +105,7 @@ class Runtimes:
     def _guarded(self, name: str, folder: Path, is_ours: bool) -> Pack:
         if not has_llama(folder):
             raise UsageError(f"{name} holds no llama library.", "Choose a folder or zip with llama.cpp's libraries.")
-        guard(self._surroundings(folder, {}))
+        guard(self._surroundings(folder, {}), self._limit_s)
         return Pack(name, str(folder), files_hash(folder), files_stamp(folder), is_ours)
 
     def use(self, name: str) -> None:
@@ -167,7 +173,7 @@ class Runtimes:
         if stamp == pack.stamp and not pack.fault:
             return pack
         try:
-            guard(self._surroundings(folder, {}))
+            guard(self._surroundings(folder, {}), self._limit_s)
         except SlipstreamError as fault:
             return msgspec.structs.replace(pack, fault=fault.message)
         return msgspec.structs.replace(pack, sha256=files_hash(folder), stamp=stamp, fault="")

@@ -133,7 +133,6 @@ def _about_backend(name: str, state: str, reason: str) -> str:
     words = {
         "died": "ended the process that loaded it",
         "hung": "kept the process that loaded it busy for ever",
-        "left out": "is left out",
         "refused": "cannot be used",
     }[state]
     update = " Update the driver of the device, then look again." if state in ("died", "hung") else ""
