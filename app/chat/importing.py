@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -81,19 +82,30 @@ def _parse(data: bytes) -> tuple[object, list[object] | None]:
     """Return the document, or, if it is none, its lines as documents."""
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        value = msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+        value = _decoded(data)
+    except (ValueError, RecursionError) as fault:
         lines = [line for line in data.split(b"\n") if line.strip()]
+        if len(lines) < 2:
+            raise _unknown(f"This is not JSON ({fault})") from fault
         try:
-            return None, [msgspec.json.decode(line) for line in lines] if len(lines) > 1 else _fail(fault)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as second:
+            return None, [_decoded(line) for line in lines]
+        except (ValueError, RecursionError) as second:
             raise _unknown(f"This is not JSON ({second})") from second
     # A file of one line is a document and lines alike: what Jan writes is known by its content.
     return (None, [value]) if foreign.is_jan([value]) else (value, None)
 
 
-def _fail(fault: Exception) -> list[object]:
-    raise fault
+def _decoded(data: bytes) -> object:
+    """Decode JSON; halves of characters, which some programs write, become ``?``.
+
+    Raises:
+        ValueError: it is none.
+        RecursionError: it is too deep.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return json.loads(json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace"))
 
 
 _Found = tuple[str, Sequence[ConversationRecord | None]] | None

@@ -40,6 +40,7 @@ class Snippet:
 
 def terms_of(query: str) -> tuple[Term, ...]:
     """Read a query. A quote that is not closed yet (somebody is typing) is as good as closed."""
+    query = query.encode("utf-8", "replace").decode()
     if query.count('"') % 2:
         place = query.rfind('"')
         before, after = query[:place], query[place + 1 :]

@@ -48,13 +48,13 @@ def message_values(message: Message) -> tuple[object, ...]:
     """Return the values of :data:`MESSAGE_COLUMNS`."""
     return (
         message.role,
-        message.text,
+        storable(message.text),
         message.state,
         time_out(message.created_at),
         json_out(message.stats),
-        message.reasoning,
+        storable(message.reasoning),
         message.reasoning_s,
-        message.model,
+        storable(message.model),
         json_out(message.attachments or None),
     )
 
@@ -74,7 +74,31 @@ def settings_in(text: str | None) -> ConversationSettings:
 
 def json_out(value: object) -> str | None:
     """Write a value as JSON; nothing stays nothing."""
-    return msgspec.json.encode(value).decode() if value is not None else None
+    if value is None:
+        return None
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_all_storable(msgspec.to_builtins(value))).decode()
+
+
+def storable(text: str) -> str:
+    """Return a text that UTF-8 can hold: halves of a character, as a broken paste may have them, become ``?``."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def _all_storable(value: object) -> object:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list | tuple):
+        return [_all_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {_all_storable(key): _all_storable(item) for key, item in value.items()}
+    return value
 
 
 def json_in(text: str | None, kind: type[T]) -> T | None:

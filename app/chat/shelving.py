@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.chat.chat_settings import PRESET_NAME_LENGTH, ConversationSettings, Preset
 from app.chat.conversation import Folder
 from app.chat.database import Database, now, time_out
-from app.chat.rows import json_out, settings_in
+from app.chat.rows import json_out, settings_in, storable
 from app.errors import StoreError
 
 FOLDER_NAME_LENGTH = 80
@@ -123,7 +123,7 @@ class Presets:
 
 
 def _clean(name: str, length: int, kind: str) -> str:
-    name = " ".join(name.split())[:length].strip()
+    name = " ".join(storable(name).split())[:length].strip()
     if not name:
         raise StoreError(f"A {kind} needs a name.", "Type one.")
     return name

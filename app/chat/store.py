@@ -22,7 +22,7 @@ from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import UNTITLED, AnswerStats, Conversation, ConversationHead, Message, MessageState
 from app.chat.database import Database, now, time_in, time_out
 from app.chat.opening import Opened, open_database
-from app.chat.rows import json_out, message_of, message_values, settings_in
+from app.chat.rows import json_out, message_of, message_values, settings_in, storable
 from app.chat.search import SearchHit, find_heads, find_messages
 from app.chat.shelving import Folders, Presets
 from app.chat.token_marks import StoredToken, pack_tokens, unpack_tokens
@@ -108,7 +108,7 @@ class ChatStore:
         self, title: str = UNTITLED, *, settings: ConversationSettings | None = None, folder_id: int | None = None
     ) -> Conversation:
         """Make an empty conversation."""
-        at = now()
+        at, title = now(), storable(title)
         chosen = settings or ConversationSettings()
         with self._db.writing() as db:
             row = db.execute(
@@ -183,7 +183,7 @@ class ChatStore:
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation the title that a person chose; an empty one lets it be titled automatically again."""
-        title = " ".join(title.split())
+        title = " ".join(storable(title).split())
         with self._db.writing() as db:
             db.execute(
                 "UPDATE conversation SET title = ?, is_named = ? WHERE id = ?",
@@ -194,7 +194,8 @@ class ChatStore:
         """Title a conversation automatically, unless a person has; return whether it has this title now."""
         with self._db.writing() as db:
             row = db.execute(
-                "UPDATE conversation SET title = ? WHERE id = ? AND NOT is_named", (title or UNTITLED, conversation_id)
+                "UPDATE conversation SET title = ? WHERE id = ? AND NOT is_named",
+                (storable(title) or UNTITLED, conversation_id),
             )
             return row.rowcount > 0
 
@@ -278,6 +279,7 @@ class ChatStore:
 
     def save_draft(self, conversation_id: int | None, text: str) -> None:
         """Keep what was typed but not sent; ``None`` is the conversation that has not begun yet."""
+        text = storable(text)
         with self._db.writing() as db:
             if conversation_id is None:
                 db.execute("INSERT OR REPLACE INTO kept(name, value) VALUES (?, ?)", (_NEW_DRAFT, text))
@@ -310,7 +312,7 @@ class ChatStore:
         with self._db.writing() as db:
             db.execute(
                 "UPDATE message SET text = ?, state = ?, stats = ? WHERE id = ?",
-                (text, state, json_out(stats), message_id),
+                (storable(text), state, json_out(stats), message_id),
             )
 
     def save(self, message: Message) -> None:

@@ -1,0 +1,86 @@
+import json
+from contextlib import closing
+
+import pytest
+
+from app.chat.store import ChatStore
+from app.cli import program
+from app.errors import SlipstreamError
+from tests.cli.commands import run as run_process
+
+TALK = [{"role": "user", "content": "What is a zeppelin?"}, {"role": "assistant", "content": "An **airship**.\x1b[31m"}]
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process, which is far faster, and return what it wrote."""
+
+    def in_process(*arguments):
+        assert program.run(["chats", *map(str, arguments)]) == 0
+        return capsys.readouterr().out
+
+    return in_process
+
+
+@pytest.fixture
+def talk(tmp_path):
+    path = tmp_path / "talk.json"
+    path.write_text(json.dumps(TALK), encoding="utf-8")
+    return path
+
+
+def test_chats_come_in_are_listed_go_out_and_come_back(run, talk, tmp_path):
+    assert "1 conversation with 2 messages (OpenAI)" in run("import", talk)
+    listed = json.loads(run("list", "--json"))
+    assert [(chat["title"], chat["n_messages"]) for chat in listed] == [("What is a zeppelin?", 2)]
+    found = run("list", "airship")
+    assert "airship" in found
+    assert "\x1b" not in found
+    assert "No conversation" in run("list", "submarine")
+    for ending in ("md", "json", "html", "txt"):
+        out = tmp_path / f"out.{ending}"
+        facts = json.loads(run("export", "1", "--out", out, "--json"))
+        assert (facts["format"], facts["n_bytes"]) == (ending, out.stat().st_size)
+    again = json.loads(run("import", tmp_path / "out.json", talk, "--json"))
+    assert [file["ids"] for file in again] == [[2], [3]]
+    assert "3 conversations" in run("export", "--all", "-o", tmp_path / "x", "--format", "txt")
+
+
+def test_one_file_that_cannot_be_read_keeps_all_out(run, talk, tmp_path):
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(SlipstreamError):
+        run("import", talk, tmp_path / "broken.json")
+    assert "no conversation yet" in run("list")
+
+
+def test_everything_goes_into_one_file_and_comes_back(run, talk, tmp_path):
+    run("import", talk)
+    assert json.loads(run("backup", tmp_path / "all.zip", "--json"))["n_messages"] == 2
+    run("import", talk)
+    with closing(ChatStore()) as store:
+        # a window has the chats open
+        refused = run_process("chats", "restore", tmp_path / "all.zip")
+        assert refused.returncode == 1
+        assert "as it was" in refused.stderr
+        assert "hint: Close" in refused.stderr
+        assert len(store.heads()) == 2
+    assert "Restored 1 conversation with 2 messages" in run("restore", tmp_path / "all.zip")
+    with closing(ChatStore()) as store:
+        assert len(store.heads()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("export", "--out", "x.md"), "Say which"),
+        (("export", "1", "--all", "--out", "x.md"), "Say which"),
+        (("export", "7", "--out", "x.md"), "does not exist"),
+        (("export", "--all", "--out", "x.docx"), "does not say how"),
+        (("import", "nowhere.json"), "Cannot read"),
+        (("restore", "nowhere.zip"), "not a backup"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_a_hint(run, arguments, words):
+    with pytest.raises(SlipstreamError, match=words) as caught:
+        run(*arguments)
+    assert caught.value.hint
