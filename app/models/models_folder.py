@@ -26,15 +26,19 @@ def models_folder() -> Path:
     return Path(chosen) if chosen else models_dir()
 
 
-def chosen_folder() -> str:
-    """Return what the settings say, "" for the default. Read each time: a command may change it beside the window."""
+def chosen_folder(otherwise: str = "") -> str:
+    """Return what the settings say, "" for the default. Read each time: a command may change it beside the window.
+
+    Args:
+        otherwise: what holds while the settings cannot be read.
+    """
     try:
         return msgspec.json.decode(settings_path().read_bytes(), type=_Chosen).models_folder
     except FileNotFoundError:
         return ""
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-        logger.info("the models folder is the default one: %s", fault)
-        return ""
+        logger.info("the models folder is not known: %s", fault)
+        return otherwise
 
 
 def choose_folder(folder: Path, *, moved_from: Path | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -9,6 +10,7 @@ from msgspec import structs
 from app.errors import SettingsError
 from app.host import PairChoice
 from app.memory_types import FLASH_ATTENTION, is_quantised
+from app.models.models_folder import chosen_folder
 from app.protocol import MAX_DRAFT_TOKENS, Loaded, MemoryTypes, Sampling, SpecType, Speculation
 from app.settings import Settings, load_settings, save_settings
 from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
@@ -35,12 +37,18 @@ class Choices:
                 notice.say("warning", problem, "What of it could be read is used, and the defaults for the rest.")
 
     def change(self, **values: Any) -> None:  # noqa: ANN401 - the fields of Settings
-        """Set fields and save."""
+        """Set fields and save. Where models are kept may have been changed by a command meanwhile."""
+        values.setdefault("models_folder", chosen_folder(self.settings.models_folder))
         self.settings = structs.replace(self.settings, **values)
         try:
             save_settings(self.settings)
         except SettingsError as fault:
             self._notice.say("warning", fault.message, fault.hint)
+
+    def reload(self) -> None:
+        """Take in what was saved beside the window, as after the models folder was moved."""
+        with suppress(SettingsError):
+            self.settings = load_settings()[0]
 
     @property
     def drafter(self) -> str:

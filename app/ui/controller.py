@@ -34,6 +34,7 @@ from app.ui.panel_control import PanelControl
 from app.ui.profiler import ProfilerControl
 from app.ui.roofline import RooflineControl
 from app.ui.session_control import SessionControl
+from app.ui.shelf_control import ShelfControl
 from app.ui.window_menu import WindowMenu
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ class Controller(QObject):
         self.profiler.use(self.answering, self.store)
         self.roofline = RooflineControl(window, self.host)
         self.models = ModelsControl(window, self.host, self.library, self.choices, self.engine)
+        self.shelf = ShelfControl(window, self.library, self.choices, self.engine, self.models)
         self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine, self.models)
+        self.menu.use(self.shelf)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
@@ -99,6 +102,7 @@ class Controller(QObject):
         self.engine.start()
         self.roofline.start()
         self.models.start()
+        self.shelf.start()
         self._charts.start()
         self.window.composer.take_focus()
         if self.window.is_close_requested:
@@ -138,7 +142,7 @@ class Controller(QObject):
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
-        measuring = (self.profiler, self.baselines, self.sessions, self.models)
+        measuring = (self.profiler, self.baselines, self.sessions, self.shelf, self.models)
         parts = (*measuring, self.answering, self.panel, self.roofline, self.engine, self.host)
         for part in (closing.close for closing in parts):
             try:

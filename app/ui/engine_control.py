@@ -14,11 +14,10 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.errors import EngineDiedError, ModelError, SlipstreamError
 from app.host import Host, HostState, PairChoice
-from app.models.library import Library, LibraryEntry
+from app.models.library import Contents, Library
 from app.protocol import Engagement, Loaded, LoadProgress, Plan, SpecType
-from app.ui.pair_bar import ModelOption
+from app.ui.pair_bar import ModelOption, option_of
 from app.ui.wording import (
-    bytes_words,
     debt_words,
     device_words,
     engagement_words,
@@ -51,6 +50,7 @@ class EngineControl(QObject):
         super().__init__(window)
         self._window, self._host, self._library, self._choices = window, host, library, choices
         self._options: list[ModelOption] = []
+        self._drafts: list[ModelOption] = []
         self._task: asyncio.Task[None] | None = None
         self._progress = ""
         self._is_empty = True
@@ -70,7 +70,7 @@ class EngineControl(QObject):
         bar.open_draft_requested.connect(lambda: self._open_file("Open a draft model", self.pick_drafter))
         bar.speculation_toggled.connect(self.on_speculation_toggled)
         window.transcript.restart_requested.connect(self.restart)
-        self._offer([])
+        self.offer(Contents())
 
     # --- loading --------------------------------------------------------------------------------------
 
@@ -117,8 +117,7 @@ class EngineControl(QObject):
         self._task = asyncio.get_running_loop().create_task(work)
 
     async def _start(self) -> None:
-        entries = await asyncio.to_thread(self._library.entries)
-        self._offer(entries)
+        self.offer(await asyncio.to_thread(self._library.contents))
         await self._load()
 
     async def _load(self, *, is_restart: bool = False) -> None:
@@ -195,7 +194,7 @@ class EngineControl(QObject):
             and (loaded.draft is None or "draft-simple" in loaded.drafters)
         )
         self._window.pair_bar.show_targets(self._options, self._choices.settings.target)
-        self._window.pair_bar.show_drafters(self._options, self._choices.drafter, has_heads=has_heads)
+        self._window.pair_bar.show_drafters(self._drafts, self._choices.drafter, has_heads=has_heads)
 
     def on_progress(self, progress: LoadProgress) -> None:
         """Say how far a load has come."""
@@ -240,7 +239,7 @@ class EngineControl(QObject):
 
     async def relist(self) -> None:
         """Offer what is on this computer now, as after a download."""
-        self._offer(await asyncio.to_thread(self._library.entries))
+        self.offer(await asyncio.to_thread(self._library.contents))
 
     def _remember_kinds(self) -> None:
         """Remember who drafted before this choice, in case that its load fails."""
@@ -279,15 +278,10 @@ class EngineControl(QObject):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
-    def _offer(self, entries: list[LibraryEntry]) -> None:
-        self._options = [
-            ModelOption(
-                entry.name,
-                entry.name,
-                f"{entry.architecture}, {entry.quantisation}, {bytes_words(entry.n_bytes)}\n{entry.path}",
-            )
-            for entry in entries
-        ]
+    def offer(self, contents: Contents) -> None:
+        """Offer these models to chat with, and to draft with also those that can only draft."""
+        self._options = [option_of(entry) for entry in contents.models]
+        self._drafts = [*self._options, *(option_of(entry) for entry in contents.drafters)]
         self._show_pickers()
         self.refresh()
 

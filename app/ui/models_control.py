@@ -95,7 +95,7 @@ class ModelsControl(QObject):
         self.manager.raise_()
         self.manager.activateWindow()
         self.manager.go_to(tab)
-        self._refresh()
+        self.refresh()
         self._looking.run(self.pulls.look())
 
     def _make(self) -> ModelManager:
@@ -116,7 +116,7 @@ class ModelsControl(QObject):
         self._library.on_changed = self.on_files_changed
         for card in self._cards:
             card.card.downloads_requested.connect(lambda: manager.go_to(DOWNLOADS))
-        manager.tab_changed.connect(lambda _tab: self._refresh())
+        manager.tab_changed.connect(lambda _tab: self.refresh())
         manager.downloads.row_added.connect(self._attend)
         for pull in self.pulls.pulls:
             manager.downloads.show_pull(pull)
@@ -132,7 +132,8 @@ class ModelsControl(QObject):
         row.token.page_requested.connect(self._cards[0].on_page)
         row.token.forget_requested.connect(self._cards[0].on_forget)
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Show anew what the open tab shows."""
         if self.manager is not None and self.manager.isVisible():
             if self._discover is not None and self.manager.tabs.currentIndex() == 0:
                 self._discover.refresh()
@@ -145,7 +146,7 @@ class ModelsControl(QObject):
     def on_files_changed(self) -> None:
         """List anew what is on this computer, here and in the pickers."""
         self._relisting.run(self._engine.relist())
-        self._refresh()
+        self.refresh()
 
     # --- downloads ------------------------------------------------------------------------------------
 

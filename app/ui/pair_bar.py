@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -11,6 +11,10 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBox
 
 from app.ui.switch import Switch
 from app.ui.theme import GRID, IconButton, named, number_font, text_font
+from app.ui.wording import bytes_words
+
+if TYPE_CHECKING:
+    from app.models.library import LibraryEntry
 
 NO_DRAFTER = "none"
 NGRAM = "ngram"
@@ -26,6 +30,14 @@ class ModelOption(NamedTuple):
     name: str
     label: str
     detail: str = ""
+
+
+def option_of(entry: LibraryEntry) -> ModelOption:
+    """Return how a model is offered: whose it is stands beside a name that another program gave the file."""
+    is_ours = entry.source in ("starter", "folder", "file")
+    label = entry.name if is_ours or entry.name.startswith(f"{entry.source}/") else f"{entry.name} ({entry.source})"
+    facts = f"{entry.architecture}, {entry.quantisation}, {bytes_words(entry.n_bytes)}"
+    return ModelOption(entry.name, label, f"{facts}\n{entry.path}")
 
 
 class _Picker(QComboBox):

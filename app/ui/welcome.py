@@ -1,11 +1,24 @@
-"""What an empty conversation shows: what to do first, in what state the model is, three prompts to try."""
+"""What an empty conversation shows: what to do first, in what state the model is, three prompts to try.
+
+Where only the starter is here, it also suggests a pair for this machine, shows how far that has come, and offers to
+switch to it; meanwhile the starter answers.
+"""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.ui.theme import GRID, named, text_font
+from app.ui.theme import GRID, colours, follow, named, text_font
 
 EXAMPLES = (
     "Explain speculative decoding to a curious teenager, in five sentences.",
@@ -13,18 +26,120 @@ EXAMPLES = (
     "Make a table of five European capitals with their countries and rivers.",
 )
 _MAX_WIDTH_PX = 560
+_CARD = "QFrame#suggestion { background: %(base)s; border: 1px solid %(border)s; border-radius: 8px; }"
+_PRIMARY = """
+QPushButton { background: %(accent)s; color: %(on_accent)s; border: 2px solid %(accent)s; border-radius: 6px;
+              padding: 4px 16px; }
+QPushButton:focus { border-color: %(text)s; }
+"""
 
 
-class Welcome(QWidget):
+class Suggestion(QFrame):
+    """A pair for this machine: what it is, what it takes, and one button for what comes next."""
+
+    get_requested = Signal()
+    pause_requested = Signal()
+    switch_requested = Signal()
+    others_requested = Signal()
+    dismissed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("suggestion")
+        self._caption = named(QLabel("Recommended for this computer"), "muted")
+        self._caption.setFont(text_font(-0.5))
+        self.title = QLabel(wordWrap=True)
+        self.title.setFont(text_font(1.5, bold=True))
+        self.facts = named(QLabel(wordWrap=True), "muted")
+        self.words = QLabel(wordWrap=True)
+        self.progress = QProgressBar(textVisible=False)
+        self.main = QPushButton()
+        self.others = QPushButton("&Other models…")
+        self.later = QPushButton("&Not now")
+        self._action = self.get_requested
+        self.main.clicked.connect(lambda: self._action.emit())
+        self.others.clicked.connect(self.others_requested)
+        self.later.clicked.connect(self.dismissed)
+        self.later.setToolTip("Do not suggest a pair again. Models (Ctrl+M) has them all.")
+        for label in (self.title, self.facts, self.words):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self._build()
+        follow(self._tint)
+        self.hide()
+
+    def _build(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.setSpacing(GRID)
+        buttons.addWidget(self.main)
+        buttons.addWidget(self.others)
+        buttons.addStretch(1)
+        buttons.addWidget(self.later)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID + 4)
+        column.setSpacing(GRID // 2)
+        column.addWidget(self._caption)
+        column.addWidget(self.title)
+        column.addWidget(self.facts)
+        column.addWidget(self.progress)
+        column.addWidget(self.words)
+        column.addSpacing(GRID // 2)
+        column.addLayout(buttons)
+
+    def show_pair(self, title: str, facts: str) -> None:
+        """Name the pair and what it takes."""
+        self.title.setText(title)
+        self.facts.setText(facts)
+        self.setAccessibleName(f"Recommended for this computer: {title}. {facts}")
+        self.progress.setAccessibleName(f"Download of {title}")
+
+    def offer(self, words: str, button: str = "&Get pair") -> None:
+        """Offer to get it, or to try again."""
+        self._set(words, button, self.get_requested)
+        self.later.show()
+
+    def show_running(self, words: str, percent: int | None) -> None:
+        """Show how far it is; None while nobody can tell."""
+        self._set(words, "&Pause", self.pause_requested)
+        self.progress.setRange(0, 0 if percent is None else 100)
+        self.progress.setValue(percent or 0)
+        self.progress.show()
+        self.later.hide()
+
+    def offer_switch(self, words: str) -> None:
+        """Offer to chat with it."""
+        self._set(words, "&Switch to it", self.switch_requested)
+        self.later.show()
+
+    def _set(self, words: str, button: str, action: object) -> None:
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+        self.main.setText(button)
+        self.main.setAccessibleName(f"{button.replace('&', '')}: {self.title.text()}")
+        self._action = action  # type: ignore[assignment]  # a bound signal has no name of its own in the stubs
+        self.progress.hide()
+
+    def _tint(self) -> None:
+        scheme = colours()._asdict()
+        self.setStyleSheet(_CARD % scheme)
+        self.main.setStyleSheet(_PRIMARY % scheme)
+
+
+class Welcome(QScrollArea):
     """An invitation to write."""
 
     example_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Welcome")
         title = QLabel("Ask something", alignment=Qt.AlignmentFlag.AlignHCenter)
         title.setFont(text_font(8.0, bold=True))
         self._state = named(QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignHCenter), "state")
+        self.suggestion = Suggestion()
         column = QVBoxLayout()
         column.setSpacing(GRID)
         column.addWidget(title)
@@ -32,13 +147,19 @@ class Welcome(QWidget):
         column.addSpacing(GRID)
         for words in EXAMPLES:
             column.addWidget(self._example(words))
+        column.addSpacing(GRID)
+        column.addWidget(self.suggestion)
         block = QWidget(maximumWidth=_MAX_WIDTH_PX)
         block.setLayout(column)
-        outer = QVBoxLayout(self)
+        inside = QWidget()
+        outer = QVBoxLayout(inside)
         outer.addStretch(2)
         outer.addWidget(block)
         outer.setAlignment(block, Qt.AlignmentFlag.AlignHCenter)
         outer.addStretch(3)
+        self.setWidget(inside)
+        for part in (self.viewport(), inside):
+            part.setAutoFillBackground(False)
 
     def show_state(self, words: str) -> None:
         """Say in what state the model is."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
     from app.ui.models_control import ModelsControl
+    from app.ui.shelf_control import ShelfControl
     from app.ui.theme import ThemeSwitch
 
 _THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
@@ -41,9 +42,14 @@ class WindowMenu(QObject):
         super().__init__(window)
         self._window, self._theme, self._choices, self._chats, self._engine = window, theme, choices, chats, engine
         self._models = models
+        self._shelf: ShelfControl | None = None
         window.pair_bar.menu_requested.connect(self.pop_up)
         for keys, action in self._shortcuts():
             window.add_shortcut(keys, action)
+
+    def use(self, shelf: ShelfControl) -> None:
+        """Offer what can be done with files."""
+        self._shelf = shelf
 
     def _shortcuts(self) -> tuple[tuple[str, Callable[[], object]], ...]:
         window = self._window
@@ -89,6 +95,9 @@ class WindowMenu(QObject):
         self._add(menu, "Speculation on or off", window.pair_bar.toggle_speculation, "Ctrl+K")
         self._add_lengths(menu.addMenu("Draft length"))
         self._add(menu, "Models: find, get, delete…", self._models.open, "Ctrl+M")
+        if self._shelf is not None:
+            self._add(menu, "Open model files…", self._shelf.drop.choose_files)
+            self._add(menu, "Models folder…", self._shelf.open_folder)
         self._add(menu, "Model options…", window.pair_bar.options_requested.emit, "Ctrl+,")
         self._add(menu, "Which draft is worth it?…", window.panel.foot.profile_requested.emit)
         self._add(menu, "Record baseline", window.panel.record_requested.emit)
