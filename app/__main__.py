@@ -72,6 +72,9 @@ def _guarded(run: Callable[[], int]) -> int:
             _let_go_of_stdout()
             _say(f"error: The output cannot be written: {fault.strerror or fault}.", "Is the disk full?")
             return FAILED
+        if isinstance(fault, OSError) and (trouble := _trouble_with_folders()):
+            _say(f"error: {trouble}", "Set SLIPSTREAM_HOME to a folder that can be written, or make room for this one.")
+            return FAILED
         logger.exception("unexpected")
         _say(
             f"internal error: {type(fault).__name__}: {fault}", f"Please report it; the details are in {_log_place()}."
@@ -86,6 +89,18 @@ def _say(line: str, hint: str) -> None:
         return
     lines = [line, f"hint: {hint}"] if hint else [line]
     sys.stderr.write("".join(" ".join(text.split()) + "\n" for text in lines))
+
+
+def _trouble_with_folders() -> str:
+    """Say which of our folders cannot be made, and why; "" if all are there."""
+    from app.paths import cache_dir, config_dir, data_dir
+
+    try:
+        for folder in (data_dir, config_dir, cache_dir):
+            folder()
+    except OSError as fault:
+        return f"The folder {fault.filename} cannot be made: {fault.strerror}."
+    return ""
 
 
 def _let_go_of_stdout() -> None:

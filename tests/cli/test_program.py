@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,6 +56,17 @@ def loaded_by(module, *suspects):
     code = f"import sys, {module}; print([name for name in {suspects!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("home", ["/proc/none", "/dev/null"])
+@pytest.mark.parametrize("arguments", [["list"], ["infer", "starter", "-p", "x"], []])
+def test_data_folder_that_cannot_be_made_is_one_line_and_a_hint(monkeypatch, home, arguments):
+    monkeypatch.setenv("SLIPSTREAM_HOME", home)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    done = run(*arguments)
+    assert done.returncode == 1
+    assert re.match(rf"error: The folder {home}\S* cannot be made: .+\.\nhint: Set SLIPSTREAM_HOME", done.stderr)
 
 
 def test_commands_load_no_qt_and_no_native_library():
