@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from app.protocol import Step
     from app.ui.main_window import MainWindow
 
+_NO_CHARTS_MS = 200
+
 
 class ChartControl(QObject):
     """Turns steps and runs into traces, and the person's selection into what is shown."""
@@ -77,8 +79,18 @@ class ChartControl(QObject):
             self._live.finish()
             self._live = None
 
+    def leave_cores(self, n_threads: int) -> None:
+        """Take in with how many threads the engine computes: drawing is to leave it what it needs."""
+        if self._panel.charts is not None:
+            self._panel.charts.pace.leave_cores(n_threads)
+
+    def next_ms(self) -> int:
+        """Return how long to wait before what has come is drawn: less often where it would slow down the engine."""
+        charts = self._panel.charts
+        return charts.pace.next_ms() if charts is not None else _NO_CHARTS_MS
+
     def mark_stale(self) -> None:
-        """Draw what has come, soon, if anybody can see it."""
+        """Draw what has come, if anybody can see it."""
         if self._panel.charts is not None:
             self._panel.charts.mark_stale()
 

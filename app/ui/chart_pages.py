@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.ui.chart_plot import ChartPlot
 from app.ui.chart_style import N_SERIES
+from app.ui.pace import Pace
 from app.ui.theme import colours, text_font
 from app.ui.trace import Band, Timeline, Trace
 from app.ui.wording import tip
@@ -96,6 +97,11 @@ class ChartStack(QWidget):
         self._captions.append(caption)
         self.plots.append(plot)
         return plot
+
+    def meter(self, pace: Pace) -> None:
+        """Have what painting takes counted."""
+        for plot in self.plots:
+            plot.meter(pace)
 
     def say(self, n: int, words: str) -> None:
         """Set the caption of the n-th chart."""

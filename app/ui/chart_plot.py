@@ -1,4 +1,4 @@
-"""One chart: axes, band, cursor and lines, made to be redrawn ten times a second.
+"""One chart: axes, band, cursor and lines, made to be redrawn some times a second at little cost.
 
 Only what has changed is set anew: ranges and ticks stand still while they can, and a line that shows what it showed is
 not touched. This module and those that use it import pyqtgraph; nobody imports them before the window is painted.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -27,6 +27,7 @@ from app.ui.chart_data import NOTHING, Curve
 from app.ui.theme import Colours, colours, number_font
 
 if TYPE_CHECKING:
+    from app.ui.pace import Pace
     from app.ui.trace import Band
 
 AXIS_PX = 42
@@ -46,11 +47,21 @@ _KEYS = {
 }
 
 
+class _Curve(pg.PlotCurveItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """A curve as large as the plane: where its own lowest and highest points are is looked up at every painting."""
+
+    plane = QRectF()
+
+    def boundingRect(self) -> QRectF:
+        """Take the plane, which the view clips to."""
+        return self.plane
+
+
 class Line:
     """A line item that knows what it shows."""
 
     def __init__(self, plot: pg.PlotItem, depth: float = 0.0) -> None:
-        self._item = pg.PlotCurveItem(antialias=True, skipFiniteCheck=True)
+        self._item = _Curve(antialias=True, skipFiniteCheck=True)
         self._item.setZValue(depth)
         self._item.hide()
         self._pen: QPen | None = None
@@ -62,12 +73,19 @@ class Line:
         """Whether there is anything to see."""
         return bool(self._item.isVisible())
 
+    def fit(self, plane: QRectF) -> None:
+        """Take this part of the plane."""
+        self._item.prepareGeometryChange()
+        self._item.plane = plane
+
     def show(self, curve: Curve, pen: QPen, *, fill: QColor | None = None) -> None:
         """Draw this curve, unless it is what is drawn already."""
         x, y = curve
         if pen is not self._pen:
             self._pen = pen
             self._item.setPen(pen)
+            # Stroking a wide line as one path is what takes longest; dashes need it, or begin anew at every point.
+            self._item.setSegmentedLineMode("on" if pen.style() == Qt.PenStyle.SolidLine else "off")
             if fill is not None:
                 self._item.setFillLevel(0.0)
                 self._item.setBrush(fill)
@@ -80,6 +98,20 @@ class Line:
         is_shown = len(x) > 1
         if is_shown != self._item.isVisible():
             self._item.setVisible(is_shown)
+
+
+class _View(pg.PlotWidget):  # type: ignore[misc]  # as above
+    """What paints, and knows what that takes."""
+
+    pace: Pace | None = None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint, on the clock of the charts."""
+        if self.pace is None:
+            super().paintEvent(event)
+        else:
+            with self.pace.metered():
+                super().paintEvent(event)
 
 
 class ChartPlot(QWidget):
@@ -102,7 +134,7 @@ class ChartPlot(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setMinimumSize(*LEAST_PX)
-        self._view = pg.PlotWidget(self, enableMenu=False)
+        self._view = _View(self, enableMenu=False)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._view.setFrameShape(QFrame.Shape.NoFrame)
         self._view.setMouseEnabled(x=False, y=False)
@@ -121,6 +153,7 @@ class ChartPlot(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)  # for the frame that shows the focus
         column.addWidget(self._view)
+        self._lines: list[Line] = []
         self._x: tuple[float, float] | None = None
         self._y: tuple[float, float] | None = None
         self._drag_px: float | None = None
@@ -145,18 +178,28 @@ class ChartPlot(QWidget):
         """What the x axis shows."""
         return self._x or (0.0, 1.0)
 
+    def meter(self, pace: Pace) -> None:
+        """Have what painting takes counted."""
+        self._view.pace = pace
+
     def line(self, depth: float = 0.0) -> Line:
         """Add a line."""
-        return Line(self.plot, depth)
+        line = Line(self.plot, depth)
+        self._lines.append(line)
+        return line
 
     def show_range(self, x: tuple[float, float], y: tuple[float, float]) -> None:
         """Show this part of the plane."""
+        if (x, y) == (self._x, self._y):
+            return
         if x != self._x:
-            self._x = x
             self.plot.vb.setXRange(*x, padding=0)
         if y != self._y:
-            self._y = y
             self.plot.vb.setYRange(*y, padding=0)
+        self._x, self._y = x, y
+        plane = QRectF(x[0], y[0], x[1] - x[0], y[1] - y[0])
+        for line in self._lines:
+            line.fit(plane)
 
     def show_band(self, band: Band | None) -> None:
         """Draw a band with its median, or take it away."""

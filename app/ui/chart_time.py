@@ -115,6 +115,8 @@ class TimePage:
         self._draw(self.acceptance_line, drafted, "acceptance", scene, "drafted")
         for n, (speed, acceptance) in enumerate(self._chosen):
             mine = chosen[n : n + 1]
+            if not (mine or speed.is_shown or acceptance.is_shown):
+                continue
             curves.append(self._draw(speed, mine, "tps", scene, n))
             self._draw(acceptance, mine, "acceptance", scene, n)
         self._draw_lengths([*drafted, *(trace for trace in chosen if not trace.is_plain)], scene)
@@ -132,12 +134,12 @@ class TimePage:
         return curve
 
     def _draw_lengths(self, traces: list[Trace], scene: Scene) -> None:
-        curves = [
-            straighten(assemble(traces, _length_of(code), scene.stretch, self.length.px))
-            for code in range(len(DRAFTERS))
-        ]
-        for code, (line, curve) in enumerate(zip(self._lengths, curves, strict=True)):
-            line.show(curve, look(code).pen)
+        curves: list[Curve] = []
+        seen = {code for trace in traces for code in trace.drafters}
+        for code, line in enumerate(self._lengths):
+            if code in seen or line.is_shown:
+                curves.append(straighten(assemble(traces, _length_of(code), scene.stretch, self.length.px)))
+                line.show(curves[-1], look(code).pen)
         limit = straighten(assemble(traces, _limit, scene.stretch, self.length.px))
         self._limit.show(limit, pen_of("limit"))
         pauses = straighten(assemble(traces, _paused, scene.stretch, self.length.px))
@@ -157,7 +159,7 @@ class TimePage:
         band = [key(scheme.muted, "▒", "baseline")] if scene.band else []
         self.stack.say(0, f"<b>Decode speed</b>, tok/s: {' &nbsp;'.join([*marks, *band])}")
         self.stack.say(1, "<b>Draft acceptance</b>, accepted ÷ proposed")
-        used = {int(code) for trace in scene.timeline.traces for code in trace.drafter[-1:] if code >= 0}
+        used = {code for trace in scene.timeline.traces for code in trace.drafters}
         names = [key(look(code).colour, "━", drafter_name(DRAFTERS[code])) for code in sorted(used)]
         marks = [*names, key(scheme.muted, "┈", "limit"), key(scheme.muted, "▬", "paused")]
         self.stack.say(2, f"<b>Draft length</b>: {' &nbsp;'.join(marks)}")

@@ -1,7 +1,7 @@
 """The charts of the panel: which page of them is shown, which stretch of time, and the values below the pointer.
 
-They are redrawn ten times a second at most, and never while hidden. Nobody imports this module before the window is
-painted: pyqtgraph comes with it.
+They are redrawn when they are told to, which :attr:`SpeedCharts.pace` says how often to do, and never while hidden.
+Nobody imports this module before the window is painted: pyqtgraph comes with it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,17 @@ from app.ui.chart_plot import NUDGE, ZOOM
 from app.ui.chart_range import TimeRange
 from app.ui.chart_tallies import ContextPage, PositionPage
 from app.ui.chart_time import StepsPage, TimePage
+from app.ui.pace import Pace
 from app.ui.theme import GRID, IconButton, follow, named, number_font
 from app.ui.trace import Band, Timeline
 
-REDRAW_MS = 100
+REDRAW_MS = 200
+"""A minute on the width of the panel: the curve takes longer to grow by a pixel."""
+
 TALLY_MS = 500
 """Pages of what has added up change slowly."""
+
+LONGEST_MS = 1000
 
 _PAGES: tuple[Callable[[], Page], ...] = (TimePage, StepsPage, PositionPage, ContextPage)
 _NAMES = (TimePage.name, StepsPage.name, PositionPage.name, ContextPage.name)
@@ -68,9 +73,9 @@ class SpeedCharts(QWidget):
         self._more = IconButton("more", "Zoom, copy, save")
         self._menu = QMenu(self)
         self._values = named(QLabel(_HINT, wordWrap=True), "muted")
-        self._redraw = QTimer(self, singleShot=True)
-        self._redraw.timeout.connect(self.redraw)
+        self.pace = Pace(REDRAW_MS, LONGEST_MS)
         self._is_stale = True
+        self._is_due = False
         self._controls = QWidget()
         self._build()
         self._fill()
@@ -151,15 +156,16 @@ class SpeedCharts(QWidget):
             page.stack.zoomed.connect(self.on_zoomed)
             page.stack.panned.connect(self.on_panned)
             page.stack.asked.connect(self.on_asked)
+            page.stack.meter(self.pace)
             page.stack.restyle()
         self._choice.setCurrentIndex(number)
         page = self.page
         self._place.setCurrentWidget(page.stack)
-        self._redraw.setInterval(REDRAW_MS if page.is_over_time else TALLY_MS)
+        self.pace.least_ms = REDRAW_MS if page.is_over_time else TALLY_MS
         self.on_pointed(None)
         self._show_state()
         self._describe()
-        self.mark_stale(at_once=True)
+        self.mark_stale()
 
     def show_timeline(self, timeline: Timeline, *, is_following: bool) -> None:
         """Draw this timeline: its last minute, or all of it."""
@@ -191,25 +197,24 @@ class SpeedCharts(QWidget):
         """Something other than the steps of the answer that runs has changed."""
         self._show_state()
         self._describe()
-        self.mark_stale(at_once=True)
+        self.mark_stale()
 
-    def mark_stale(self, *, at_once: bool = False) -> None:
-        """Redraw soon, if anybody can see it."""
+    def mark_stale(self) -> None:
+        """Redraw when what is going on now is done, if anybody can see it."""
         self._is_stale = True
-        if self.isVisible():
-            if at_once:
-                self._redraw.stop()
-                QTimer.singleShot(0, self, self._draw_if_stale)
-            elif not self._redraw.isActive():
-                self._redraw.start()
+        if self.isVisible() and not self._is_due:
+            self._is_due = True
+            QTimer.singleShot(0, self, self._draw_if_stale)
 
     def redraw(self) -> None:
         """Draw what there is now."""
         self._is_stale = False
-        self._scene = replace(self._scene, stretch=self._range.limits(self._scene.timeline.ends_s))
-        self.page.draw(self._scene)
+        with self.pace.metered():
+            self._scene = replace(self._scene, stretch=self._range.limits(self._scene.timeline.ends_s))
+            self.page.draw(self._scene)
 
     def _draw_if_stale(self) -> None:
+        self._is_due = False
         if self._is_stale and self.isVisible():
             self.redraw()
 
@@ -262,7 +267,7 @@ class SpeedCharts(QWidget):
 
     def _after_move(self) -> None:
         self._show_state()
-        self.mark_stale(at_once=True)
+        self.mark_stale()
 
     def _show_state(self) -> None:
         self._live.setChecked(self._range.is_following)
@@ -276,12 +281,11 @@ class SpeedCharts(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Catch up with what happened while hidden."""
         super().showEvent(event)
-        self.mark_stale(at_once=True)
+        self.mark_stale()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Draw nothing while hidden."""
         super().hideEvent(event)
-        self._redraw.stop()
         self._is_stale = True
 
     def _describe(self) -> None:

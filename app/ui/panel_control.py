@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
 
-_SHOW_EVERY_MS = 100
-
 
 class PanelControl(QObject):
     """Shows what is measured: of the person's questions, and of a baseline that is being recorded."""
@@ -33,7 +31,7 @@ class PanelControl(QObject):
         self._panel = window.panel
         self._charts = ChartControl(window, host.session)
         self._baselines: BaselineControl | None = None
-        self._show = QTimer(self, singleShot=True, interval=_SHOW_EVERY_MS)
+        self._show = QTimer(self, singleShot=True)
         self._show.timeout.connect(self.on_show_due)
         self._unsubscribe = host.session.subscribe(self.refresh)
         answering.began.connect(self.on_began)
@@ -65,6 +63,9 @@ class PanelControl(QObject):
 
     def on_began(self, is_drafting: bool) -> None:
         """Begin a curve."""
+        loaded = self._host.state.loaded
+        self._charts.leave_cores(loaded.n_threads if loaded is not None else 0)
+        self._panel.hold(is_held=True)
         self._charts.begin(is_plain=not is_drafting)
         self._enable()
 
@@ -72,7 +73,7 @@ class PanelControl(QObject):
         """Add a step to the curve; it shows with the next tick."""
         self._charts.add(step)
         if self._charts.is_live and not self._show.isActive():
-            self._show.start()
+            self._show.start(self._charts.next_ms())
 
     def on_show_due(self) -> None:
         """Show the speed of now."""
@@ -84,6 +85,7 @@ class PanelControl(QObject):
         """Show the figures of the whole answer."""
         self._charts.end()
         self._show.stop()
+        self._panel.hold(is_held=False)
         self.refresh()
 
     def refresh(self) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from app.ui.figures import Fact, Standing
 
 NO_NUMBER = "–"
+QWIDGETSIZE_MAX = (1 << 24) - 1
 CHARTS_PX = 300
 """Least height of the charts; a lower panel scrolls."""
 
@@ -85,6 +86,7 @@ class SpeedPanel(QWidget):
         self._baseline = named(self._figure(number_font(-0.5), _BASELINE_TIP, "Baseline"), "muted")
         self._offer = QPushButton()
         self._offered = ""
+        self._is_held = False
         self._offer.clicked.connect(self.on_offer_taken)
         self._place = QVBoxLayout()
         self._waiting = named(QLabel("The charts appear with the first answer.", wordWrap=True), "muted")
@@ -112,6 +114,7 @@ class SpeedPanel(QWidget):
         head = QHBoxLayout()
         head.setSpacing(GRID // 2)
         self._number.setWordWrap(False)
+        self._fix_number()
         head.addWidget(self._number, 0, Qt.AlignmentFlag.AlignBaseline)
         head.addWidget(self._unit, 0, Qt.AlignmentFlag.AlignBaseline)
         head.addStretch()
@@ -198,16 +201,34 @@ class SpeedPanel(QWidget):
         """Show the number, and whether it is of now or of the last answer."""
         number = NO_NUMBER if tps is None else f"{tps:.1f}"
         if number != self._number.text():
+            is_as_wide = len(number) == len(self._number.text())  # figures are all of one width
             self._number.setText(number)
+            if not is_as_wide:
+                self._fix_number()
         if when != self._when.text():
             self._when.setText(when)
             self._number.setAccessibleDescription(f"tokens per second, {when}. {_SPEED_TIP}")
+
+    def _fix_number(self) -> None:
+        """Give the number its size: text in a label of another size has the whole panel laid out anew."""
+        self._number.setMinimumSize(0, 0)
+        self._number.setMaximumSize(QWIDGETSIZE_MAX, QWIDGETSIZE_MAX)
+        self._number.setFixedSize(self._number.sizeHint())
 
     def show_state(self, words: str) -> None:
         """Say what speculation does."""
         words = f"Speculation {words}" if words else ""
         if words != self._state.text():
             self._state.setText(words)
+            if self._is_held:
+                tall = self._state.heightForWidth(self._state.width())
+                self._state.setMinimumHeight(max(tall, self._state.minimumHeight()))
+
+    def hold(self, *, is_held: bool) -> None:
+        """While held, words that grow shorter leave their place free: what is below does not jump, nor grow anew."""
+        self._is_held = is_held
+        if not is_held:
+            self._state.setMinimumHeight(0)
 
     def show_standing(self, standing: Standing) -> None:
         """Say whether speculation pays, and against what; offer the next step."""

@@ -70,6 +70,7 @@ class Trace:
         drafter: who drafted last, as an index of :data:`DRAFTERS`.
         draft_s, verify_s: times of a step, the mean of those since the last point.
         run_id, number: which answer of the session it is, once it is a run.
+        drafters: all who drafted so far.
         spacing_s: seconds between old points.
     """
 
@@ -83,6 +84,7 @@ class Trace:
     drafter: array[float] = field(default_factory=_column)
     draft_s: array[float] = field(default_factory=_column)
     verify_s: array[float] = field(default_factory=_column)
+    drafters: set[int] = field(default_factory=set)
     run_id: str = ""
     number: int = 0
     positions: PositionTally = field(default_factory=PositionTally)
@@ -159,6 +161,7 @@ class LiveTrace:
         self._roll(step)
         if step.drafter in DRAFTERS:
             self._drafter = float(DRAFTERS.index(step.drafter))
+            self.trace.drafters.add(int(self._drafter))
         self._draft_s += step.draft_s
         self._verify_s += step.verify_s
         self._n_drafted += step.proposed

@@ -2,10 +2,12 @@
 
 An hour at 200 steps a second is played in fast motion: every step goes into the panel, a redraw every tenth of a second
 of it (with ``--every 10`` every tenth of these) is timed with all painting that it causes, by the clock and by the
-processor time of this thread, which others' work does not lengthen. Then answers of the starter model are timed in the
-open window with its panel, and through the host alone, by turns on one engine.
+processor time of this thread, which others' work does not lengthen. Then answers of the starter model are timed by
+turns on one engine: through the host alone, in the window with its panel closed, and with it open. Beside each speed
+stands the processor time that the window's process took for a token, from the first step to the last; others' work
+hardly changes that.
 
-    python -m tests.benchmarks.panel [--json] [--turns N] [--minutes M] [--every K] [--page P]
+    python -m tests.benchmarks.panel [--json] [--turns N] [--minutes M] [--every K] [--page P] [--tokens N] [--draft]
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from app.protocol import ChatMessage, Step
+from app.protocol import ChatMessage, Chunk, Step
 from tests.benchmarks.figures import Figure, arguments, ratios, report
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ WARM_UP_SHARE = 0.1
 QUESTION = "Write a long story about a train that follows another one."
 MAX_TOKENS = 192
 DRAFT = 4
+WAYS = ("headless", "panel_closed", "panel_open")
 
 
 @dataclass(slots=True)
@@ -142,8 +145,35 @@ def _redraw(window: MainWindow, control: ChartControl, drawn: Drawn) -> None:
 # --- the engine ---------------------------------------------------------------------------------------
 
 
-def answers(n_turns: int) -> tuple[list[float], list[float]]:
-    """Return decode speeds in the open window and through the host alone, by turns."""
+@dataclass(slots=True)
+class Spent:
+    """Processor time of this process, all threads, between the first and the last note."""
+
+    first_s: float | None = None
+    last_s: float = 0.0
+
+    def note(self) -> None:
+        """Look at the clock."""
+        self.last_s = time.process_time()
+        self.first_s = self.last_s if self.first_s is None else self.first_s
+
+    @property
+    def total_s(self) -> float:
+        """What was spent."""
+        return self.last_s - (self.first_s or self.last_s)
+
+
+@dataclass(slots=True)
+class Answers:
+    """Of each way, by turns: decode speeds, and milliseconds of processor time of this process for a token."""
+
+    tps: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    cpu_ms: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    wait_ms: list[float] = field(default_factory=list)
+
+
+def answers(n_turns: int, max_tokens: int, *, is_drafting: bool) -> Answers:
+    """Answer through the host alone, in the window without its panel, and with it, by turns."""
     import qasync
 
     from app.ui.controller import Controller
@@ -152,97 +182,122 @@ def answers(n_turns: int) -> tuple[list[float], list[float]]:
     application = _application()
     loop = qasync.QEventLoop(application)
 
-    async def measure(window: MainWindow) -> tuple[list[float], list[float]]:
+    async def measure(window: MainWindow) -> Answers:
         controller = Controller(window, ThemeSwitch(application))
-        controller.choices.change(speculation=False, max_tokens=MAX_TOKENS, temperature=0.0)
+        controller.choices.change(speculation=is_drafting, max_tokens=max_tokens, temperature=0.0)
         controller.start()
+        found = Answers()
         try:
             await controller.engine.settled()
             while window.panel.charts is None:
                 await asyncio.sleep(0.05)
-            opened, alone = [], []
             await _alone(controller)  # warm
-            for _ in range(n_turns):
-                opened.append(await _opened(controller))
-                alone.append(await _alone(controller))
-            return opened, alone
+            for turn in range(n_turns):
+                for way in (*WAYS[turn % len(WAYS) :], *WAYS[: turn % len(WAYS)]):
+                    await _measure(controller, way, found)
+            return found
         finally:
             await controller.close()
 
     with loop, window_shown() as window:
-        speeds: tuple[list[float], list[float]] = loop.run_until_complete(measure(window))
-        return speeds
+        found: Answers = loop.run_until_complete(measure(window))
+        return found
+
+
+async def _measure(controller: Controller, way: str, found: Answers) -> None:
+    """Answer once, one way."""
+    window = controller.window
+    window.setVisible(way != "headless")
+    window.panel.setVisible(way == "panel_open")
+    await asyncio.sleep(0.3)  # what showing and hiding causes is not to be measured
+    took_s = await (_alone(controller) if way == "headless" else _opened(controller))
+    run = controller.host.session.runs[-1]
+    if run.decode_tps is None:
+        raise SystemExit("an answer has no decode speed")
+    found.tps[way].append(run.decode_tps)
+    found.cpu_ms[way].append(1e3 * took_s / run.tokens)
+    if way == "panel_open" and window.panel.charts is not None:
+        found.wait_ms.append(window.panel.charts.pace.next_ms())
 
 
 async def _opened(controller: Controller) -> float:
-    """Ask in the window, with everything that it shows of an answer."""
-    controller.window.show()
+    """Ask in the window, with everything that it shows of an answer; return the processor time from step to step."""
+    ended, spent = asyncio.Event(), Spent()
+    links = (
+        controller.answering.stepped.connect(lambda _step: spent.note()),
+        controller.answering.ended.connect(ended.set),
+    )
     controller.chats.new()
     controller.answering.ask(QUESTION)
-    while controller.answering.is_busy:
-        await asyncio.sleep(0.05)
-    return _last_tps(controller)
+    await ended.wait()
+    for link in links:
+        controller.answering.disconnect(link)
+    return spent.total_s
 
 
 async def _alone(controller: Controller) -> float:
-    """Ask the host; the window is away."""
+    """Ask the host; return the processor time from step to step."""
     from app.host import ChatRequest
 
-    controller.window.hide()
+    spent = Spent()
     request = ChatRequest(
         messages=(ChatMessage("user", QUESTION),),
         speculation=controller.choices.speculation(),
         sampling=controller.choices.sampling(1),
-        max_tokens=MAX_TOKENS,
+        max_tokens=controller.choices.settings.max_tokens,
     )
     async with aclosing(controller.host.answer(request)) as events:
-        async for _event in events:
-            pass
-    return _last_tps(controller)
+        async for event in events:
+            if isinstance(event, Chunk):
+                spent.note()
+    return spent.total_s
 
 
-def _last_tps(controller: Controller) -> float:
-    speed = controller.host.session.runs[-1].decode_tps
-    if speed is None:
-        raise SystemExit("an answer has no decode speed")
-    return speed
-
-
-def measure(n_turns: int, minutes: float, every: int, page: int) -> list[Figure]:
-    """Play, then ask."""
-    drawn = play(minutes, every, page)
+def drawing_figures(drawn: Drawn) -> list[Figure]:
+    """Return what the hour in fast motion says."""
     skipped = round(WARM_UP_SHARE * len(drawn.wall_ms))
     wall_ms, cpu_ms = drawn.wall_ms[skipped:], drawn.cpu_ms[skipped:]
-    figures = [
+    return [
         Figure("redraw_p50", (percentile(wall_ms, 0.5),), "ms"),
         Figure("redraw_p99", (percentile(wall_ms, 0.99),), "ms", "<= 8"),
         Figure("redraw_cpu_p50", (percentile(cpu_ms, 0.5),), "ms"),
         Figure("redraw_cpu_p99", (percentile(cpu_ms, 0.99),), "ms", "<= 8"),
         Figure("memory_growth", (drawn.memory_mb[-1] - drawn.memory_mb[1],), "MB", "<= 5"),
     ]
-    if n_turns:
-        opened, alone = answers(n_turns)
-        figures += [
-            Figure("decode_panel_open_to_headless", ratios(opened, alone), "ratio", ">= 0.98"),
-            Figure("decode_panel_open", tuple(opened), "tok/s"),
-            Figure("decode_headless", tuple(alone), "tok/s"),
-        ]
-    return figures
+
+
+def answer_figures(found: Answers) -> list[Figure]:
+    """Return what the answers say: the panel's own share apart from that of the window that it is in."""
+    tps = found.tps
+    return [
+        Figure("decode_panel_open_to_headless", ratios(tps["panel_open"], tps["headless"]), "ratio", ">= 0.98"),
+        Figure("decode_panel_open_to_closed", ratios(tps["panel_open"], tps["panel_closed"]), "ratio", ">= 0.98"),
+        Figure("decode_panel_closed_to_headless", ratios(tps["panel_closed"], tps["headless"]), "ratio"),
+        *(Figure(f"decode_{way}", tuple(tps[way]), "tok/s") for way in WAYS),
+        *(Figure(f"cpu_per_token_{way}", tuple(found.cpu_ms[way]), "ms") for way in WAYS),
+        Figure("panel_redraw_interval", tuple(found.wait_ms), "ms"),
+    ]
 
 
 def main() -> None:
     """Measure and print."""
     parser = arguments("Redraws and memory of the speed panel, and what it costs the engine.", n_turns=12)
-    parser.add_argument("--minutes", type=float, default=60.0, help="how long the answer is (default: %(default)s)")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="how long the answer is, 0: none (default: %(default)s)"
+    )
     parser.add_argument(
         "--every", type=int, default=10, help="draw every K-th tick (default: %(default)s; 1 draws all)"
     )
     parser.add_argument("--page", type=int, default=0, help="which charts: 0 over time, 1 steps, 2 position, 3 context")
+    parser.add_argument("--tokens", type=int, default=MAX_TOKENS, help="of an answer (default: %(default)s)")
+    parser.add_argument("--draft", action="store_true", help="answer with n-gram drafts")
     chosen = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as home:
         os.environ["SLIPSTREAM_HOME"] = home
-        figures = measure(chosen.turns, chosen.minutes, max(1, chosen.every), chosen.page)
+        figures = drawing_figures(play(chosen.minutes, max(1, chosen.every), chosen.page)) if chosen.minutes else []
+        if chosen.turns:
+            figures += answer_figures(answers(chosen.turns, chosen.tokens, is_drafting=chosen.draft))
     report(figures, as_json=chosen.json)
 
 

@@ -1,7 +1,10 @@
 """The speed panel: figures, charts, recording a baseline, export."""
 
+import asyncio
+
 import numpy as np
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QScrollArea
 
 from app.metrics.stats import decode_tps
@@ -113,8 +116,10 @@ def test_nothing_is_drawn_while_hidden(program):
         charts = program.window.panel.charts
         program.window.toggle_panel()
         await program.ask("one")
-        assert not charts._redraw.isActive()
+        charts.mark_stale()
+        await asyncio.sleep(0.05)
         assert not charts.page.speed_lines["drafted"].is_shown
+        assert charts.pace.cost_s == 0.0
         program.window.toggle_panel()
         await program.until(lambda: charts.page.speed_lines["drafted"].is_shown)
 
@@ -173,3 +178,49 @@ def test_what_is_offered_is_done_with_a_click(program):
         panel.cancel_requested.emit()
 
     program.run(story)
+
+
+def test_words_that_grow_shorter_do_not_move_what_is_below(program):
+    async def story():
+        panel = program.window.panel
+        panel.hold(is_held=True)
+        panel.show_state(
+            "engaged: n-gram, length 4, because this length is expected to be the fastest by far; saved 2 s"
+        )
+        await program.until(lambda: panel._state.height() >= panel._state.heightForWidth(panel._state.width()) > 0)
+        tall = panel._state.height()
+        panel.show_state("engaged")
+        await asyncio.sleep(0.05)
+        assert panel._state.height() >= tall
+        panel.hold(is_held=False)
+        await program.until(lambda: panel._state.height() < tall)
+
+    program.run(story)
+
+
+def test_a_new_number_lays_nothing_out_anew(program):
+    async def story():
+        panel = program.window.panel
+        panel.show_speed(23.4, "now")
+        await asyncio.sleep(0.05)
+        page, watch = panel.findChild(QScrollArea).widget(), LayoutWatch()
+        page.installEventFilter(watch)
+        panel.show_speed(24.5, "now")
+        await asyncio.sleep(0.05)
+        assert not watch.n_seen
+        panel.show_speed(124.5, "now")
+        await program.until(lambda: watch.n_seen)
+        assert panel._number.width() >= panel._number.sizeHint().width(), "it is not cut"
+        page.removeEventFilter(watch)
+
+    program.run(story)
+
+
+class LayoutWatch(QObject):
+    """Counts how often a widget is to be laid out anew."""
+
+    n_seen = 0
+
+    def eventFilter(self, _watched, event):  # noqa: N802 - Qt's name
+        self.n_seen += event.type() == QEvent.Type.LayoutRequest
+        return False
