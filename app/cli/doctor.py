@@ -21,7 +21,7 @@ from app.metrics.machine import machine
 from app.paths import cache_dir, config_dir, data_dir
 
 _SWITCH = re.compile(r"^(GGML|LLAMA|MTMD|ADSP|GOMP|OMP)_")
-_HOME = re.compile(r"(?:[A-Za-z]:)?[/\\](?:home|Users)[/\\][^/\\\s\"':;,]+", re.IGNORECASE)
+_HOME = re.compile(r"(?:[A-Za-z]:)?[/\\](?:home|Users)[/\\](?:[^/\\\n\"':;,]+(?=[/\\])|[^/\\\s\"':;,]+)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 
 

@@ -16,7 +16,7 @@ from app.cli.terminal import note
 from app.errors import UsageError
 from app.host.runtimes import BUILT_IN, Runtimes, Shelf
 
-_SERVER = re.compile(r"[A-Za-z0-9.-]+:\d{1,5}")
+_SERVER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:\d{1,5}")
 
 
 @dataclass(frozen=True, slots=True)

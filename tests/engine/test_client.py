@@ -482,6 +482,8 @@ def test_the_telling_line_is_the_assertion_not_what_follows():
         "Current thread 0x00007f (most recent call first):",
     ]
     assert telling_line(lines) == "ggml.c:99: GGML_ASSERT(n > 0) failed"
+    lines = ["/a b/src/ggml-rpc.cpp:566: Remote server crashed", "Fatal Python error: Aborted", "worker.py:9: x"]
+    assert telling_line(lines) == "ggml-rpc.cpp:566: Remote server crashed"
     assert telling_line(["all is well", "INFO nothing here"]) == ""
     assert telling_line(["Traceback (most recent call last):", "  File x", "OSError: no space"]) == "OSError: no space"
     assert len(telling_line(["error: " + "x" * 5000])) == 300
