@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -33,13 +32,6 @@ NO_STARTER = (
 ARRIVED = "It has arrived, and every byte was checked."
 
 
-class Shows(Protocol):
-    """What tells of downloads; see :class:`app.host.pulling.Pulls`."""
-
-    def subscribe(self, callback: Callable[[Pull], None]) -> Callable[[], None]:
-        """Call back with every new state."""
-
-
 class FirstRun(QObject):
     """Suggests as long as only the starter is here and nobody said no."""
 
@@ -56,6 +48,7 @@ class FirstRun(QObject):
         self.card.switch_requested.connect(self.on_switch)
         self.card.others_requested.connect(lambda: models.open())
         self.card.dismissed.connect(self.on_dismissed)
+        models.is_shown_elsewhere = self.is_showing
         self._unsubscribe = models.pulls.subscribe(self.on_pull)
 
     async def close(self) -> None:
@@ -67,6 +60,10 @@ class FirstRun(QObject):
     def title(self) -> str:
         """Name of the suggested pair, "" as long as there is none."""
         return self._pair.title if self._pair is not None else ""
+
+    def is_showing(self, pull: Pull) -> bool:
+        """Tell whether the card with this download is on the screen."""
+        return pull.title == self.title and self.card.isVisible()
 
     def show_contents(self, contents: Contents) -> None:
         """Take in what is on this computer: who has a model of their own needs no suggestion."""
@@ -157,6 +154,4 @@ def _facts(pair: CatalogPair, room: Room) -> str:
     known = sum(size or 0 for size in sizes)
     load = f"{bytes_words(known)} to download" if None not in sizes else ""
     memory = f"takes about {bytes_words(pair.memory_bytes)} of {bytes_words(room.total_bytes)} of memory"
-    return " · ".join(
-        filter(None, (load, memory, f"drafted by {pair.drafter_words}", f"licence {pair.target.licence}"))
-    )
+    return " · ".join(part for part in (load, memory, f"licence {pair.target.licence}") if part)

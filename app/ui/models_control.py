@@ -37,6 +37,7 @@ class ModelsControl(QObject):
     Attributes:
         door, pulls, judging: the host's side, also for the first-run screen.
         manager: the window, while it is open.
+        is_shown_elsewhere: whether a download's state is on the screen, so that no notice is needed.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class ModelsControl(QObject):
         self._relisting, self._loading, self._removing, self._looking = Latest(), Latest(), Latest(), Latest()
         self._unsubscribe = self.pulls.subscribe(self.on_pull)
         self._unsubscribe_host: Callable[[], None] = host.subscribe(lambda _state: self._refresh_library())
+        self.is_shown_elsewhere: Callable[[Pull], bool] = lambda _pull: False
         self._look = QTimer(self, singleShot=True, interval=LOOK_AFTER_MS)
         self._look.timeout.connect(self.on_look)
 
@@ -159,7 +161,8 @@ class ModelsControl(QObject):
                 card.show_pull(pull)
         if pull.phase == "done":
             self.on_files_changed()
-        if pull.phase in ("done", "failed") and (self.manager is None or not self.manager.isVisible()):
+        is_seen = (self.manager is not None and self.manager.isVisible()) or self.is_shown_elsewhere(pull)
+        if pull.phase in ("done", "failed") and not is_seen:
             self._tell(pull)
 
     def _tell(self, pull: Pull) -> None:
@@ -182,7 +185,7 @@ class ModelsControl(QObject):
 
         await beside(_import_manager, "imports")  # so that the window opens at once
         await self.pulls.look()
-        waiting = [pull for pull in self.pulls.pulls if pull.phase == "paused"]
+        waiting = [pull for pull in self.pulls.pulls if pull.phase == "paused" and not self.is_shown_elsewhere(pull)]
         if waiting and not self._window.notice.words:
             first = waiting[0]
             more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""

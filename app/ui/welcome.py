@@ -152,10 +152,11 @@ class Welcome(QScrollArea):
         block = QWidget(maximumWidth=_MAX_WIDTH_PX)
         block.setLayout(column)
         inside = QWidget()
+        row = QHBoxLayout()  # which centres what is narrower, and asks it how high it is at that width
+        row.addWidget(block)
         outer = QVBoxLayout(inside)
         outer.addStretch(2)
-        outer.addWidget(block)
-        outer.setAlignment(block, Qt.AlignmentFlag.AlignHCenter)
+        outer.addLayout(row)
         outer.addStretch(3)
         self.setWidget(inside)
         for part in (self.viewport(), inside):
