@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.errors import HubAccessError, SlipstreamError
 from app.ui.latest import Latest
+from app.ui.model_words import access_words
 from app.ui.pair_bar import HEADS, NGRAM
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class CardControl(QObject):
             offers = await judge()
         except HubAccessError as fault:
             self.card.show_fault("")
-            self.card.token.ask(self._repo, f"{fault.message} {fault.hint}")
+            self.card.token.ask(self._repo, access_words(fault))
             self.show_pull()
             return
         except SlipstreamError as fault:

@@ -183,6 +183,7 @@ class DiscoverTab(QWidget):
             is_meant = all(word in row.text(0).lower() for word in words)
             row.setHidden(not is_meant)
             n += is_meant
+        self._pairs.setHidden(not n)
         self.say("" if n else "No matched pair is called so. Enter searches the hub.")
 
     def on_search(self) -> None:

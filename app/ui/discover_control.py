@@ -11,6 +11,7 @@ from app.errors import HubAccessError, SlipstreamError
 from app.models.remote import FoundModel
 from app.ui.card_control import CardControl
 from app.ui.latest import Latest
+from app.ui.model_words import access_words, short_title
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class DiscoverControl(QObject):
         elif chosen.kind == "model" and chosen.model is not None and chosen.listing is not None:
             model, listing = chosen.model, chosen.listing
             facts = f"{bytes_words(model.item.n_bytes)} · licence: {listing.licence or 'not named'}"
-            card.show_pending(model.item.title.rsplit("/", 1)[-1], facts, JUDGING)
+            card.show_pending(short_title(model.item.title), facts, JUDGING)
             judge = partial(self._judging.remote, model, listing, self._choices.pair())
             self._card.look_at(judge, repo=listing.repo)
         elif chosen.found is not None:
@@ -124,5 +125,5 @@ class DiscoverControl(QObject):
         self._tab.say(f"{fault.message} {fault.hint} The matched pairs above need no hub to be looked at.")
         if isinstance(fault, HubAccessError):
             self._tab.card.show_pending(repo or "The hub", "", "")
-            self._tab.card.token.ask(repo.partition(":")[0], f"{fault.message} {fault.hint}")
+            self._tab.card.token.ask(repo.partition(":")[0], access_words(fault))
             self._card.look_at(None)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.model_words import percent, pull_words
+from app.ui.model_words import percent, pull_words, short_title
 from app.ui.theme import GRID, named, number_font, text_font
 from app.ui.token_panel import TokenPanel
 
@@ -41,7 +41,7 @@ class DownloadRow(QFrame):
         super().__init__()
         named(self, "options")
         self.pull = pull
-        title = QLabel(pull.title.rsplit("/", 1)[-1])
+        title = QLabel(short_title(pull.title))
         title.setTextFormat(Qt.TextFormat.PlainText)
         title.setToolTip(pull.title)
         title.setFont(text_font(bold=True))

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMessageBox, QPushButton
 
 from app.errors import SlipstreamError, UsageError
@@ -16,6 +15,7 @@ from app.models.library import STARTER, BrokenFile, LibraryEntry
 from app.ui.card_control import CardControl
 from app.ui.latest import Latest
 from app.ui.pair_bar import NGRAM
+from app.ui.reveal import reveal, show_folder
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class LibraryControl(QObject):
         self._tab, self._notice, self._judging, self._card = tab, notice, judging, card
         self._choices, self._engine = choices, engine
         self._folder: Path | None = None
-        self._refreshing, self._deleting = Latest(), Latest()
+        self._refreshing, self._deleting, self._revealing = Latest(), Latest(), Latest()
         self.question: QMessageBox | None = None
         self.on_changed: Callable[[], None] = lambda: None
         tab.chosen.connect(self.on_chosen)
@@ -61,7 +61,7 @@ class LibraryControl(QObject):
         """End what is running."""
         if self.question is not None:
             self.question.close()
-        for work in (self._refreshing, self._deleting):
+        for work in (self._refreshing, self._deleting, self._revealing):
             await work.close()
         await self._card.close()
 
@@ -120,12 +120,16 @@ class LibraryControl(QObject):
         """Show the folder of the chosen file."""
         chosen = self._tab.current
         if chosen is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(chosen.path.parent)))
+            self._revealing.run(self._reveal(chosen.path))
+
+    async def _reveal(self, path: Path) -> None:
+        if not await reveal(path):
+            self._notice.say("info", f"It is here: {path}")
 
     def on_folder(self) -> None:
         """Show the models folder."""
-        if self._folder is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._folder)))
+        if self._folder is not None and not show_folder(self._folder):
+            self._notice.say("info", f"It is here: {self._folder}")
 
     def on_delete(self) -> None:
         """Ask before the chosen file goes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.models.library import BrokenFile, LibraryEntry
+from app.models.library import BrokenFile, Contents, LibraryEntry
 from app.ui.model_words import source_words
 from app.ui.pair_card import PairCard
 from app.ui.theme import GRID, named, number_font
@@ -64,6 +65,7 @@ class LibraryTab(QWidget):
         self.disk = named(QLabel(wordWrap=True), "muted")
         self._sections = tuple(map(heading, ("Models", "Only for drafting", "Broken: cannot be loaded")))
         self._drafters: frozenset[str] = frozenset()
+        self._contents: Contents | None = None
         self._connect()
         self._set_up_tree()
         self._build()
@@ -120,7 +122,8 @@ class LibraryTab(QWidget):
 
     def show_library(self, shown: Shown, loaded: frozenset[str]) -> None:
         """List what is there; ``loaded`` are the names of what is in use. What was chosen stays chosen."""
-        contents, before = shown.contents, self._path_of(self.tree.currentItem())
+        contents, before = shown.contents, self.current
+        is_same, self._contents = contents == self._contents, contents
         self._drafters = frozenset(entry.name for entry in contents.drafters)
         with QSignalBlocker(self.tree):
             for section, rows in zip(
@@ -141,17 +144,16 @@ class LibraryTab(QWidget):
             f"{n} file{'s' * (n != 1)}, {bytes_words(shown.n_bytes)} in all; {bytes_words(shown.n_free_bytes)} free on"
             f" the disk of {shown.folder}"
         )
-        self._choose(before)
+        self._choose(before, quietly=is_same)
         self._enable()
 
-    def _choose(self, path: str) -> None:
+    def _choose(self, before: LibraryEntry | BrokenFile | None, *, quietly: bool) -> None:
+        """Choose what was chosen; where nothing has changed, what is shown of it stays as it is."""
         rows = [row for section in self._sections for row in rows_of(section)]
-        choose(self.tree, next((row for row in rows if self._path_of(row) == path), rows[0] if rows else None))
-
-    @staticmethod
-    def _path_of(row: QTreeWidgetItem | None) -> str:
-        chosen = row.data(0, VALUE) if row is not None else None
-        return str(chosen.path) if chosen is not None else ""
+        path = before.path if before is not None else None
+        row = next((row for row in rows if row.data(0, VALUE).path == path), None)
+        with QSignalBlocker(self.tree) if quietly and row is not None else nullcontext():
+            choose(self.tree, row or next(iter(rows), None))
 
     # --- what is chosen -------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ class ModelManager(QDialog):
         self.resize(SIZE.boundedTo(self.screen().availableGeometry().size() - QSize(2 * GRID, 5 * GRID)))
         self.discover, self.library, self.downloads = DiscoverTab(), LibraryTab(), DownloadsTab()
         self.notice = NoticeBar()
-        self.tabs = QTabWidget()
+        self.tabs = QTabWidget(documentMode=True)
         self.tabs.setAccessibleName("Models")
         self.tabs.addTab(self.discover, "&Discover")
         self.tabs.addTab(self.library, "L&ibrary")

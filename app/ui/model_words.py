@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
+    from app.errors import HubAccessError
     from app.host.offers import Offer, Offers
     from app.host.pulling import Pull
     from app.models.library import LibraryEntry
@@ -93,6 +94,18 @@ def get_words(offers: Offers, offer: Offer | None) -> str:
     has_draft = offer is not None and offer.item is not None
     what = "Get pair" if offers.item is not None and has_draft else "Get model" if offers.item else "Get drafter"
     return f"{what} ({bytes_words(n_bytes)})"
+
+
+def short_title(title: str) -> str:
+    """A download's or a model's title without the publisher: the file's name, or the repository's with its tag."""
+    parts = (part.rsplit("/", 1)[-1] for part in title.split(" + "))
+    names = (part.rsplit(":", 1)[-1].removesuffix(".gguf") if part.endswith(".gguf") else part for part in parts)
+    return " + ".join(names)
+
+
+def access_words(fault: HubAccessError) -> str:
+    """What is wrong with who asks, for a window that has a field for the token."""
+    return f"{fault.message} {fault.hint}".replace("set HF_TOKEN or run: hf auth login", "paste it below.")
 
 
 def source_words(entry: LibraryEntry) -> str:

@@ -15,7 +15,7 @@ from app.ui.latest import Latest
 from app.ui.pair_bar import HEADS, NGRAM
 
 if TYPE_CHECKING:
-    from app.host import Host
+    from app.host import Host, HostState
     from app.host.judging import Judging
     from app.models.library import Library
     from app.ui.card_control import CardControl
@@ -55,7 +55,8 @@ class ModelsControl(QObject):
         self._cards: list[CardControl] = []
         self._relisting, self._loading, self._removing, self._looking = Latest(), Latest(), Latest(), Latest()
         self._unsubscribe = self.pulls.subscribe(self.on_pull)
-        self._unsubscribe_host: Callable[[], None] = host.subscribe(lambda _state: self._refresh_library())
+        self._shown_loaded: object = None
+        self._unsubscribe_host: Callable[[], None] = host.subscribe(self.on_host_state)
         self.is_shown_elsewhere: Callable[[Pull], bool] = lambda _pull: False
         self._look = QTimer(self, singleShot=True, interval=LOOK_AFTER_MS)
         self._look.timeout.connect(self.on_look)
@@ -145,6 +146,13 @@ class ModelsControl(QObject):
         if self._library is not None and self.manager is not None and self.manager.isVisible():
             self._library.refresh(self._host)
 
+    def on_host_state(self, state: HostState) -> None:
+        """Mark what is loaded."""
+        now = state.pair if state.loaded is not None else None
+        if now != self._shown_loaded:
+            self._shown_loaded = now
+            self._refresh_library()
+
     def on_files_changed(self) -> None:
         """List anew what is on this computer, here and in the pickers."""
         self._relisting.run(self._engine.relist())
@@ -181,7 +189,7 @@ class ModelsControl(QObject):
 
     async def _tell_of_unfinished(self) -> None:
         from app.ui.model_manager import DOWNLOADS
-        from app.ui.model_words import percent
+        from app.ui.model_words import percent, short_title
 
         await beside(_import_manager, "imports")  # so that the window opens at once
         await self.pulls.look()
@@ -189,7 +197,7 @@ class ModelsControl(QObject):
         if waiting and not self._window.notice.words:
             first = waiting[0]
             more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-            words = f"A download is not finished: {first.title}, {percent(first)} %{more}."
+            words = f"A download is not finished: {short_title(first.title)}, {percent(first)} %{more}."
             self._window.notice.say("info", words, action=("Show downloads", lambda: self.open(DOWNLOADS)))
 
     def on_remove(self, title: str) -> None:

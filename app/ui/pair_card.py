@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.memory_bar import MemoryView
-from app.ui.model_words import fit_sentence, get_words, percent, pull_words, reason_lines
+from app.ui.model_words import fit_sentence, get_words, percent, pull_words, reason_lines, short_title
 from app.ui.offer_list import OfferList
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
 from app.ui.token_panel import TokenPanel
@@ -168,7 +168,7 @@ class PairCard(QWidget):
         """Show a target and every way to draft for it; the best is chosen."""
         self._clear()
         self.offers = offers
-        self.title.setText(offers.title.rsplit("/", 1)[-1])
+        self.title.setText(short_title(offers.title))
         self._set(self.facts, " · ".join((*offers.facts, f"licence: {offers.licence or 'not named'}")))
         self._set(self.note, note)
         is_curated = offers.pair is not None
