@@ -55,6 +55,7 @@ class Answering(QObject):
         self._task: asyncio.Task[None] | None = None
         self._started: Started | None = None
         self._growing: GrowingAnswer | None = None
+        self._is_broken_off = False
         self.refusal: Callable[[], str] = lambda: ""
         self._save = QTimer(self, singleShot=True, interval=round(SAVE_EVERY_S * 1000))
         self._save.timeout.connect(self.on_save_due)
@@ -73,18 +74,30 @@ class Answering(QObject):
         """Send a question; while it cannot be answered it stays in the composer, with the reason said."""
         if self.is_busy:
             return
-        if why := self.refusal():
+        if not self.is_ready():
             self._window.composer.set_text(text)
-            self._window.notice.say("info", why, expires_s=8)
             return
-        if not self._engine.can_answer:
-            self._window.composer.set_text(text)
-            self._engine.explain_refusal()
-            return
+        files = self._window.composer.take_files()
         self._window.composer.set_text("")
         self._window.notice.on_close()
-        self._chats.add_question(text)
-        self._growing = self._chats.begin_answer()
+        self._chats.add_question(text, files)
+        self.begin(self._chats.begin_answer())
+
+    def is_ready(self) -> bool:
+        """Whether something can be answered now; if not, that is explained."""
+        if why := self.refusal():
+            self._window.notice.say("info", why, expires_s=8)
+            return False
+        if not self._engine.can_answer:
+            self._engine.explain_refusal()
+            return False
+        return True
+
+    def begin(self, growing: GrowingAnswer) -> None:
+        """Let an answer to the open conversation grow."""
+        self._growing = growing
+        self._is_broken_off = False
+        self._window.composer.show_answering(is_answering=True)
         self._started = None  # not that of the last answer: a stop in this very tick means this one
         self._task = asyncio.get_running_loop().create_task(self._answer(self._growing))
 
@@ -92,6 +105,7 @@ class Answering(QObject):
         """Stop the answer that is on its way; what it has said stays."""
         if self._task is None or self._task.done():
             return
+        self._is_broken_off = True
         if self._started is None:
             asyncio.get_running_loop().call_soon(self._task.cancel)  # not before its first step: see close()
         else:
@@ -116,7 +130,6 @@ class Answering(QObject):
     async def _answer(self, growing: GrowingAnswer) -> None:
         """Stream one answer. The last message of the open conversation is the question."""
         request = self._request()
-        self._window.composer.show_answering(is_answering=True)
         self._engine.note_answering(is_answering=True)
         runs_before = len(self._host.session.runs)
         state: MessageState = "complete"
@@ -208,6 +221,7 @@ class Answering(QObject):
     def _finish(self, growing: GrowingAnswer, state: MessageState, runs_before: int) -> None:
         self._save.stop()
         self.patience.stop()
+        self._is_broken_off = self._is_broken_off or state != "complete"
         self._engine.withdraw_stuck()
         runs = self._host.session.runs
         run = runs[-1] if len(runs) > runs_before else None
@@ -221,3 +235,7 @@ class Answering(QObject):
         self._window.composer.show_answering(is_answering=False)
         self._engine.note_answering(is_answering=False)
         self.ended.emit()
+        if self._is_broken_off:
+            self._window.composer.unqueue()
+        elif not self.is_busy:
+            self._window.composer.send_next()

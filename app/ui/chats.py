@@ -6,7 +6,6 @@ again.
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,12 @@ from PySide6.QtWidgets import QFileDialog
 from app.chat.conversation import (
     UNTITLED,
     AnswerStats,
+    Attachment,
     Conversation,
     Message,
     MessageState,
     now,
+    text_for_model,
     title_from,
     to_json,
     to_markdown,
@@ -28,14 +29,14 @@ from app.chat.store import ChatStore
 from app.errors import StoreError
 from app.protocol import ChatMessage
 from app.ui.growing import GrowingAnswer
+from app.ui.reasoning import split_reasoning
+from app.ui.shown import shown_of
+from app.ui.told import Told
 from app.ui.wording import interrupted_words, speed_words
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
     from app.ui.message import AnswerView
-    from app.ui.notice import NoticeBar
-
-logger = logging.getLogger(__name__)
 
 UNDO_S = 12.0
 
@@ -66,7 +67,7 @@ class Chats:
 
     def start(self) -> None:
         """Mark what a crash left unfinished, erase what was deleted, and open the newest conversation."""
-        with _Told(self._window.notice, "Reading your conversations failed."):
+        with Told(self._window.notice, "Reading your conversations failed."):
             self._store.recover()
             self._store.purge()
         if self._store.damage is not None:
@@ -83,7 +84,7 @@ class Chats:
 
     def refresh(self) -> list[int]:
         """List the conversations anew, as searched for; return their ids."""
-        with _Told(self._window.notice, "Reading your conversations failed."):
+        with Told(self._window.notice, "Reading your conversations failed."):
             heads = self._store.heads(self._window.sidebar.query)
             self._window.sidebar.show_heads(heads, self._current.id if self._current else None, now())
             return [head.id for head in heads]
@@ -107,15 +108,19 @@ class Chats:
         if not self._leave():
             self._window.sidebar.show_current(self._current.id if self._current else None)
             return
-        with _Told(self._window.notice, "The conversation could not be opened."):
+        with Told(self._window.notice, "The conversation could not be opened."):
             self._current = self._without_growing(self._store.load(conversation_id))
-            self._window.transcript.show_messages(self._current.messages, finish_stored)
+            self._show(self._current)
             self._window.composer.set_text(self._store.draft(conversation_id))
             self._window.show_title(self._current.title)
             if self._growing is not None and self._growing.conversation_id == conversation_id:
                 self._growing.attach(self._window.transcript.begin_answer())
         self._window.sidebar.show_current(self._current.id if self._current else None)
         self._window.composer.take_focus()
+
+    def _show(self, conversation: Conversation) -> None:
+        self._window.transcript.show_messages([shown_of(m) for m in conversation.messages], finish_stored)
+        self.show_alternatives()
 
     def _without_growing(self, conversation: Conversation) -> Conversation:
         """Leave out the row of the answer that is on its way: it joins when it is complete."""
@@ -126,8 +131,10 @@ class Chats:
 
     def _leave(self) -> bool:
         """Make ready to show another conversation; false if this one cannot be saved, and so must stay."""
+        self._window.composer.end_edit()
+        self._window.composer.unqueue()
         self._window.composer.flush_draft()
-        with _Told(self._window.notice, "This conversation is not saved yet."):
+        with Told(self._window.notice, "This conversation is not saved yet."):
             self._write_pending()
             if self._growing is not None:
                 self._make_row(self._growing)
@@ -143,7 +150,7 @@ class Chats:
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
-        with _Told(self._window.notice, "The title was not saved."):
+        with Told(self._window.notice, "The title was not saved."):
             self._store.rename(conversation_id, title)
             if self._current is not None and self._current.id == conversation_id:
                 self._window.show_title(title)
@@ -155,7 +162,7 @@ class Chats:
         if self._growing is not None and self._growing.conversation_id == conversation_id:
             self._window.notice.say("info", "An answer is being written there.", "Stop it first (Esc).", expires_s=6)
             return
-        with _Told(self._window.notice, "The conversation was not deleted."):
+        with Told(self._window.notice, "The conversation was not deleted."):
             title = self._store.load(conversation_id).title
             self._store.delete(conversation_id)
             if is_current:
@@ -172,7 +179,7 @@ class Chats:
 
     def undelete(self, conversation_id: int) -> None:
         """Take a deletion back and show the conversation."""
-        with _Told(self._window.notice, "The conversation could not be brought back."):
+        with Told(self._window.notice, "The conversation could not be brought back."):
             self._store.undelete(conversation_id)
         self.refresh()
         self.open(conversation_id)
@@ -182,12 +189,12 @@ class Chats:
         if self._current is None:
             self._unsaved_draft = text
             return
-        with _Told(self._window.notice, "What you are typing was not saved."):
+        with Told(self._window.notice, "What you are typing was not saved."):
             self._store.save_draft(self._current.id, text)
 
     def export(self, conversation_id: int, kind: str) -> None:
         """Ask where to, then write a conversation as Markdown (``md``) or JSON (``json``)."""
-        with _Told(self._window.notice, "The conversation could not be read."):
+        with Told(self._window.notice, "The conversation could not be read."):
             conversation = self._store.load(conversation_id)
             name = (
                 "".join(c if c.isalnum() or c in " -_" else " " for c in conversation.title).strip() or "conversation"
@@ -209,32 +216,74 @@ class Chats:
         else:
             self._window.notice.say("info", f"Exported to {path}.", expires_s=8)
 
+    # --- branches -------------------------------------------------------------------------------------
+
+    @property
+    def store(self) -> ChatStore:
+        """Where everything is kept."""
+        return self._store
+
+    @property
+    def shown(self) -> tuple[Message, ...]:
+        """The messages as they are numbered on the screen."""
+        return tuple(m for m in self._current.messages if m.role != "system") if self._current is not None else ()
+
+    def cut(self, number: int) -> None:
+        """Take the messages from the ``number``-th on from the screen; in the database they stay."""
+        if self._current is not None and number < len(self.shown):
+            at = self._current.messages.index(self.shown[number])
+            self._current = structs.replace(self._current, messages=self._current.messages[:at])
+            self._window.transcript.cut(number)
+
+    def reload(self) -> None:
+        """Show the open conversation as it is in the database, where another branch may be chosen now."""
+        if self._current is not None and self._current.id:
+            self._current = self._without_growing(self._store.load(self._current.id))
+            self._show(self._current)
+
+    def show_alternatives(self) -> None:
+        """Say at each message which of its alternatives it is."""
+        for number, message in enumerate(self.shown):
+            others = self._current.alternatives.get(message.id, ()) if self._current is not None else ()
+            at = others.index(message.id) + 1 if message.id in others else 1
+            self._window.transcript.show_alternatives(number, at, max(1, len(others)))
+
+    def read_alternatives(self) -> None:
+        """Look which alternatives there are now."""
+        if self._current is not None and self._current.id:
+            there = self._store.load(self._current.id).alternatives
+            self._current = structs.replace(self._current, alternatives=there)
+            self.show_alternatives()
+
     # --- messages -------------------------------------------------------------------------------------
 
     def history(self, system_prompt: str = "") -> tuple[ChatMessage, ...]:
         """Return the open conversation as the model is to see it."""
         messages = [ChatMessage("system", system_prompt)] if system_prompt else []
         if self._current is not None:
-            messages += [ChatMessage(m.role, m.text) for m in self._current.messages if m.text.strip()]
+            said = [(m.role, text_for_model(m)) for m in self._current.messages]
+            messages += [ChatMessage(role, text) for role, text in said if text.strip()]
         return tuple(messages)
 
-    def add_question(self, text: str) -> None:
+    def add_question(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
         """Show a question and write it down, before anything else happens to it."""
-        self._window.transcript.add_question(text)
-        self._extend(Message(role="user", text=text, created_at=now()))
+        message = Message(role="user", text=text, created_at=now(), attachments=attachments)
+        self._window.transcript.add_question(shown_of(message).text)
+        self._extend(message)
         self._unsaved_draft = ""
-        with _Told(self._window.notice, "Your message is not saved yet."):
+        with Told(self._window.notice, "Your message is not saved yet."):
             self._write_pending()
             if self._current is not None:
                 self._store.save_draft(self._current.id, "")
         self.refresh()
 
-    def begin_answer(self) -> GrowingAnswer:
-        """Show an empty answer, and make its row."""
+    def begin_answer(self, beside_id: int | None = None) -> GrowingAnswer:
+        """Show an empty answer, and make its row: behind all that was said, or as an alternative to a message."""
         growing = self._growing = GrowingAnswer(None)
+        growing.beside_id = beside_id
         growing.attach(self._window.transcript.begin_answer())
         if not self._pending():  # else it was refused a moment ago
-            with _Told(self._window.notice, "The answer is not saved yet."):
+            with Told(self._window.notice, "The answer is not saved yet."):
                 self._make_row(growing)
         return growing
 
@@ -248,13 +297,17 @@ class Chats:
             self._write_pending()
             growing.conversation_id = self._current.id if self._current is not None else None
         if growing.message is None and growing.conversation_id is not None:
-            growing.message = self._store.append(growing.conversation_id, "assistant", "", "streaming")
+            if growing.beside_id is None:
+                growing.message = self._store.append(growing.conversation_id, "assistant", "", "streaming")
+            else:
+                message = Message(role="assistant", text="", state="streaming", created_at=now())
+                growing.message = self._store.branches.add_beside(growing.beside_id, message)
 
     def save_growing(self, growing: GrowingAnswer) -> None:
         """Write down what an answer has said so far, if that has changed."""
         if growing.is_saved:
             return
-        with _Told(self._window.notice, "The answer is not saved yet."):
+        with Told(self._window.notice, "The answer is not saved yet."):
             self._make_row(growing)
             if growing.message is not None:
                 self._store.update(growing.message.id, growing.text, "streaming")
@@ -267,23 +320,29 @@ class Chats:
         self._growing = None
         self._window.transcript.keep_tokens(growing.message.id if growing.message else 0, growing.trace)
         row = growing.message or Message(role="assistant", text="", created_at=now())
-        message = structs.replace(row, text=growing.text, state=state, stats=stats)
+        thought, said = split_reasoning(growing.text)
+        thought_s = growing.view.thought_s if growing.view is not None else None
+        message = structs.replace(
+            row, text=said, state=state, stats=stats, reasoning=thought, reasoning_s=thought_s if thought else None
+        )
         if growing.conversation_id is not None and (message.id or growing.view is None):
             self._unwritten.append((growing.conversation_id, message))
-        if growing.view is not None and message.text.strip():
+        if growing.view is not None and growing.text.strip():
             self._extend(message)
-        with _Told(self._window.notice, "The answer is not saved yet."):
+        with Told(self._window.notice, "The answer is not saved yet."):
             self._write_pending()
+            if growing.beside_id is not None and growing.view is not None:
+                self.read_alternatives() if growing.text.strip() else self.reload()
         self.refresh()
 
     def _write_ended(self, conversation_id: int, message: Message) -> None:
         """Write down an answer in its final form, in its row if it has one."""
-        if not message.text.strip():
+        if not (message.text + message.reasoning).strip():
             self._store.remove_message(message.id)
         elif message.id:
-            self._store.update(message.id, message.text, message.state, message.stats)
+            self._store.save(message)
         else:
-            self._store.append(conversation_id, message.role, message.text, message.state, message.stats)
+            self._store.add(conversation_id, message)
 
     def _extend(self, message: Message) -> None:
         """Add a message to the open conversation as it is held in memory."""
@@ -308,41 +367,25 @@ class Chats:
             self._window.show_title(made.title)
         for n, message in enumerate(self._current.messages):
             if not message.id:
-                row = self._store.append(self._current.id, message.role, message.text, message.state, message.stats)
+                row = self._store.add(self._current.id, message)
                 messages = (*self._current.messages[:n], row, *self._current.messages[n + 1 :])
                 self._current = structs.replace(self._current, messages=messages)
 
     def close(self) -> None:
         """Keep the draft and close the database."""
+        self._window.composer.end_edit()
+        self._window.composer.unqueue()
         self._window.composer.flush_draft()
-        with _Told(self._window.notice, "This conversation is not saved."):
+        with Told(self._window.notice, "This conversation is not saved."):
             self._write_pending()
         if self._current is None and self._window.composer.text.strip():
-            with _Told(self._window.notice, "What you were typing was not saved."):
+            with Told(self._window.notice, "What you were typing was not saved."):
                 self._store.save_draft(self._store.create().id, self._window.composer.text)
         self._store.close()
 
     def tell(self, fault: StoreError) -> None:
         """Say what is wrong with the database."""
         self._window.notice.say("error", fault.message, fault.hint)
-
-
-class _Told:
-    """Turns a :class:`StoreError` inside a ``with`` block into a notice; the block is left at the fault."""
-
-    def __init__(self, notice: NoticeBar, meaning: str) -> None:
-        self._notice, self._meaning = notice, meaning
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, fault: BaseException | None, _trace: object) -> bool:
-        if not isinstance(fault, StoreError):
-            return False
-        logger.info("%s %s", self._meaning, fault.message)
-        if fault.message not in self._notice.words:  # a failing save is tried again and again, but told once
-            self._notice.say("error", f"{self._meaning} {fault.message}", fault.hint)
-        return True
 
 
 def finish_stored(view: AnswerView, message: Message) -> None:

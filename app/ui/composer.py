@@ -1,76 +1,25 @@
-"""Where a person writes: Enter sends, Shift+Enter breaks the line, Esc stops the answer."""
+"""Where a person writes: Enter sends, Shift+Enter breaks the line, Esc stops the answer.
+
+While an answer runs, Enter puts the message in line; it is sent when the answer has ended well. A message of before can
+be written anew here: sending it makes an alternative, Esc leaves it as it was.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from pathlib import Path
 
-from app.ui.theme import GRID, colours, follow, icon, named, see_through, text_font
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-_MAX_LINES = 8
+from app.chat.conversation import Attachment
+from app.ui.attaching import AttachmentBar, NotTextError, read_text_file
+from app.ui.composer_lines import ComposerLine
+from app.ui.context_gauge import ContextGauge
+from app.ui.message_editor import MessageEditor
+from app.ui.theme import GRID, IconButton, colours, follow, icon, named
+
 _DRAFT_PAUSE_MS = 800
 _BUTTON_PX = 34
-
-
-class _Editor(QPlainTextEdit):
-    """Plain text that grows with its lines up to a limit."""
-
-    submitted = Signal()
-    stop_pressed = Signal()
-    focus_changed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        see_through(self)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFont(text_font(1.0))
-        self.setTabChangesFocus(True)
-        self.setPlaceholderText("Write a message")
-        self.setAccessibleName("Message")
-        self.setAccessibleDescription("Enter sends, Shift+Enter starts a new line, Escape stops the answer")
-        self.setToolTip("Enter sends · Shift+Enter starts a new line · Esc stops the answer")
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.textChanged.connect(self.fit)
-        self.fit()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send on Enter, break on Shift+Enter, stop on Esc."""
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.submitted.emit()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.stop_pressed.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Count the wrapped lines again."""
-        super().resizeEvent(event)
-        self.fit()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame."""
-        super().focusInEvent(event)
-        self.focus_changed.emit()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell the frame."""
-        super().focusOutEvent(event)
-        self.focus_changed.emit()
-
-    def sizeHint(self) -> QSize:
-        """Prefer the height of the text."""
-        return QSize(super().sizeHint().width(), self.height())
-
-    def fit(self) -> None:
-        """Be as tall as the lines, up to a limit."""
-        lines = max(1, round(self.document().size().height()))
-        margin = 2 * round(self.document().documentMargin())
-        height = min(lines, _MAX_LINES) * self.fontMetrics().lineSpacing() + margin + 2
-        if height != self.height():
-            self.setFixedHeight(height)
 
 
 class Composer(QFrame):
@@ -79,29 +28,61 @@ class Composer(QFrame):
     sent = Signal(str)
     stopped = Signal()
     draft_changed = Signal(str)
+    edited = Signal(int, str)  # number of the message, what it is to say
+    changed = Signal()  # text or files
+    refused = Signal(str, str)  # why a file does not go with the message, and what to do
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_answering = False
-        self.editor = _Editor()
+        self._editing: int | None = None
+        self._before_edit = ""
+        self._queue: list[tuple[str, tuple[Attachment, ...]]] = []
+        self.editor = MessageEditor()
+        self.files = AttachmentBar()
+        self.gauge = ContextGauge()
+        self.queue_line = ComposerLine("Write it on")
+        self.edit_line = ComposerLine("Leave it as it is (Esc)")
+        self._attach = IconButton("attach", "Attach text files")
+        self._attach.clicked.connect(self.choose_files)
         self._button = named(QPushButton(), "send")
         self._button.setFixedSize(_BUTTON_PX, _BUTTON_PX)
         self._button.clicked.connect(self.on_button)
         self._draft = QTimer(self, singleShot=True, interval=_DRAFT_PAUSE_MS)
         self._draft.timeout.connect(self.on_draft_paused)
+        self._build()
+        self._connect()
+        follow(self._refresh)
+
+    def _build(self) -> None:
         self._frame = named(QFrame(), "composer")
-        row = QHBoxLayout(self._frame)
-        row.setContentsMargins(GRID + 2, GRID // 2, GRID // 2 + 1, GRID // 2)
+        column = QVBoxLayout(self._frame)
+        column.setContentsMargins(GRID + 2, GRID // 2, GRID // 2 + 1, GRID // 2)
+        column.setSpacing(GRID // 2)
+        for line in (self.queue_line, self.edit_line, self.files):
+            column.addWidget(line)
+        row = QHBoxLayout()
+        row.setSpacing(GRID // 2)
         row.addWidget(self.editor, 1)
+        row.addWidget(self._attach, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignBottom)
+        column.addLayout(row)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(2)
         outer.addWidget(self._frame)
+        outer.addWidget(self.gauge)
+
+    def _connect(self) -> None:
         self.editor.submitted.connect(self.on_submit)
-        self.editor.stop_pressed.connect(self.stopped)
+        self.editor.stop_pressed.connect(self.on_escape)
         self.editor.focus_changed.connect(self.on_focus_changed)
         self.editor.textChanged.connect(self.on_text_changed)
-        follow(self._refresh)
+        self.editor.files_given.connect(self.attach)
+        self.editor.long_text_given.connect(lambda text: self.files.add(Attachment(name="Pasted text", text=text)))
+        self.files.changed.connect(self.on_files_changed)
+        self.queue_line.withdrawn.connect(self.unqueue)
+        self.edit_line.withdrawn.connect(self.end_edit)
 
     @property
     def text(self) -> str:
@@ -117,6 +98,7 @@ class Composer(QFrame):
         self.editor.fit()
         self._draft.stop()
         self._refresh()
+        self.changed.emit()
 
     def show_answering(self, *, is_answering: bool) -> None:
         """Turn the button into *Stop*, or back into *Send*."""
@@ -133,12 +115,128 @@ class Composer(QFrame):
             self._draft.stop()
             self.on_draft_paused()
 
+    # --- files ----------------------------------------------------------------------------------------
+
+    def attach(self, paths: list[Path]) -> None:
+        """Let these files go with the message; say why one does not."""
+        for path in paths:
+            try:
+                self.files.add(read_text_file(path))
+            except NotTextError as fault:
+                self.refused.emit(fault.message, fault.hint)
+
+    def take_files(self) -> tuple[Attachment, ...]:
+        """Return the files and have none any more."""
+        files = self.files.files
+        self.files.set_files(())
+        return files
+
+    def choose_files(self) -> None:
+        """Ask which files are to go with the message."""
+        dialog = QFileDialog(self.window(), "Attach text files")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: self.attach([Path(name) for name in names]))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def on_files_changed(self) -> None:
+        """Note that there is more or less to send."""
+        self._refresh()
+        self.changed.emit()
+
+    # --- sending --------------------------------------------------------------------------------------
+
     def on_submit(self) -> None:
-        """Send, unless an answer runs (the text stays) or there is nothing to send."""
+        """Send, put in line while an answer runs, or take what was edited."""
         text = self.text.strip()
-        if text and not self._is_answering:
+        if not text and not self.files.files:
+            return
+        if self._editing is not None:
+            if text:
+                number, self._editing = self._editing, None
+                self.edit_line.hide()
+                self.set_text(self._before_edit)
+                self.edited.emit(number, text)
+        elif self._is_answering:
+            self._queue.append((text, self.take_files()))
+            self.set_text("")
+            self._draft.start()  # what waits is kept with the draft until it is sent
+            self._show_queue()
+        else:
             self._draft.stop()
             self.sent.emit(text)
+
+    def send_next(self) -> bool:
+        """Send what is first in line, if anything is."""
+        if not self._queue:
+            return False
+        text, files = self._queue.pop(0)
+        self._show_queue()
+        typed, attached = self.text, self.take_files()
+        self.files.set_files(files)
+        self.sent.emit(text)
+        if typed:
+            self.set_text(typed if not self.text else f"{self.text}\n\n{typed}")
+        for file in attached:
+            self.files.add(file)
+        self._draft.start()
+        return True
+
+    def unqueue(self) -> None:
+        """Put what is in line back into the field."""
+        if not self._queue:
+            return
+        waiting, self._queue = self._queue, []
+        self._show_queue()
+        for _, files in waiting:
+            for file in files:
+                self.files.add(file)
+        parts = [*(text for text, _ in waiting), self.text]
+        self.editor.setPlainText("\n\n".join(part for part in parts if part.strip()))
+        self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
+
+    @property
+    def queued(self) -> tuple[str, ...]:
+        """What is in line."""
+        return tuple(text for text, _ in self._queue)
+
+    def _show_queue(self) -> None:
+        first = " ".join(self._queue[0][0].split())[:60] if self._queue else ""
+        more = f" and {len(self._queue) - 1} more" if len(self._queue) > 1 else ""
+        self.queue_line.say(f"Next, when this answer has ended: “{first}”{more}" if self._queue else "")
+
+    # --- editing --------------------------------------------------------------------------------------
+
+    def begin_edit(self, number: int, text: str, *, is_answer: bool) -> None:
+        """Let a message of before be written anew."""
+        if self._editing is None:
+            self._before_edit = self.text
+        self._editing = number
+        what = "the answer; the old one stays as an alternative" if is_answer else "your message; it is answered anew"
+        self.edit_line.say(f"You are changing {what}.")
+        self.set_text(text)
+        self.take_focus()
+
+    def end_edit(self) -> None:
+        """Leave the message as it was."""
+        if self._editing is not None:
+            self._editing = None
+            self.edit_line.say("")
+            self.set_text(self._before_edit)
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether a message of before is being written anew."""
+        return self._editing is not None
+
+    # --- what the person does -------------------------------------------------------------------------
+
+    def on_escape(self) -> None:
+        """Leave the editing, or stop the answer."""
+        if self._editing is not None:
+            self.end_edit()
+        else:
+            self.stopped.emit()
 
     def on_button(self) -> None:
         """Send or stop."""
@@ -150,12 +248,15 @@ class Composer(QFrame):
 
     def on_text_changed(self) -> None:
         """Report the draft once typing pauses."""
-        self._draft.start()
+        if self._editing is None:
+            self._draft.start()
         self._refresh()
+        self.changed.emit()
 
     def on_draft_paused(self) -> None:
-        """Report the draft."""
-        self.draft_changed.emit(self.text)
+        """Report the draft, with what waits before it."""
+        if self._editing is None:
+            self.draft_changed.emit("\n\n".join(part for part in (*self.queued, self.text) if part))
 
     def on_focus_changed(self) -> None:
         """Show by the frame that typing goes here."""
@@ -165,7 +266,7 @@ class Composer(QFrame):
 
     def _refresh(self) -> None:
         name, words = ("stop", "Stop (Esc)") if self._is_answering else ("send", "Send (Enter)")
-        can = self._is_answering or bool(self.text.strip())
+        can = self._is_answering or bool(self.text.strip() or self.files.files)
         scheme = colours()
         self._button.setEnabled(can)
         self._button.setIcon(icon(name, scheme.on_accent if can else scheme.muted))

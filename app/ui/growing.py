@@ -18,6 +18,7 @@ class GrowingAnswer:
     Attributes:
         trace: its tokens, if they are to be looked at.
         conversation_id: where it belongs; ``None`` when the database refused even the conversation.
+        beside_id: the message that it is an alternative to, if any.
         message: its row; ``None`` when that could not be written (yet).
     """
 
@@ -29,6 +30,7 @@ class GrowingAnswer:
         self._status = ""
         self._view: AnswerView | None = None
         self.trace: TokenTrace | None = None
+        self.beside_id: int | None = None
 
     @property
     def text(self) -> str:

@@ -20,6 +20,7 @@ from app.ui.code_block import CodeView
 from app.ui.column import BlockColumn
 from app.ui.message_foot import MessageAction, MessageFoot
 from app.ui.prose import ProseView
+from app.ui.reasoning import split_reasoning
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
 from app.ui.thought import thought_words
 
@@ -61,9 +62,9 @@ class MessageView(QWidget):
         raise NotImplementedError
 
     @property
-    def needs_flush(self) -> bool:
-        """Whether something arrived that does not show yet."""
-        return False
+    def words(self) -> str:
+        """What is copied of it: without thoughts."""
+        return self.text
 
     def _area(self, width: int) -> tuple[int, int, int]:
         """Left, top and width of the column in a message so wide."""
@@ -103,7 +104,7 @@ class MessageView(QWidget):
     def on_asked(self, action: str) -> None:
         """Copy here; everything else is for others to do."""
         if action == "copy":
-            QGuiApplication.clipboard().setText(self.text)
+            QGuiApplication.clipboard().setText(self.words)
             self.foot.say_copied()
         elif action == "copy_plain":
             QGuiApplication.clipboard().setText(self.column.selection.whole())
@@ -190,7 +191,7 @@ class AnswerView(MessageView):
     restart_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Answer", ("copy", "edit", "regenerate", "continue"), parent)
+        super().__init__("Answer", ("copy", "edit", "regenerate"), parent)
         self._stream = BlockStream()
         self._n_resets = 0
         self._pending: list[str] = []
@@ -232,6 +233,11 @@ class AnswerView(MessageView):
         return self._text[0] if self._text else ""
 
     @property
+    def words(self) -> str:
+        """The answer without what was thought before it."""
+        return split_reasoning(self.text)[1]
+
+    @property
     def _parts(self) -> list[ProseView | CodeView]:
         return self.column.parts
 
@@ -271,7 +277,7 @@ class AnswerView(MessageView):
         if self._colours is not None:
             self._mark_tokens(is_final=True)
             self._colours.remark()  # what was rendered once more has lost its marks, though it reads the same
-        self.foot.show_actions(*(("copy", "edit", "regenerate", "continue") if self.text.strip() else ("regenerate",)))
+        self.foot.show_actions(*(("copy", "edit", "regenerate") if self.text.strip() else ("regenerate",)))
         self._on_height()
 
     def _show(self) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app.ui.theme import GRID, IconButton, named, number_font
 
-MessageAction = Literal["copy", "copy_plain", "edit", "regenerate", "continue", "earlier", "later"]
+MessageAction = Literal["copy", "copy_plain", "edit", "regenerate", "earlier", "later"]
 
 _COPIED_MS = 1500
 _NO_BREAK_HYPHEN = "\u2011"
@@ -17,7 +17,6 @@ ACTION_WORDS: dict[MessageAction, tuple[str, str]] = {
     "copy": ("copy", "Copy as Markdown"),
     "edit": ("pencil", "Edit"),
     "regenerate": ("restart", "Answer again"),
-    "continue": ("continue", "Continue this answer"),
 }
 """Icon and words of the buttons."""
 

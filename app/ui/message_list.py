@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from app.ui.heights import Heights
 from app.ui.scroll_view import ScrollView
@@ -214,10 +215,18 @@ class MessageList(QObject):
         for number, item in enumerate(self.items):
             if item.view is None or first <= number <= last or item.view is self.kept:
                 continue
-            focus = self._area.window().focusWidget()
+            focus: QWidget | None = self._area.window().focusWidget()
             is_used = focus is not None and (focus is item.view or item.view.isAncestorOf(focus))
             if not is_used and not item.view.column.selection.is_anything:
                 self.drop(item)
+
+    def cut(self, number: int) -> None:
+        """Take away the messages from the ``number``-th on."""
+        for item in self.items[number:]:
+            self.drop(item)
+        del self.items[number:]
+        self._heights.cut(number)
+        self._anchor = None
 
     # --- going places ---------------------------------------------------------------------------------
 

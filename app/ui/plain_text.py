@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QTextDocument, QTextList
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block
@@ -36,7 +36,7 @@ def _read(markdown: str) -> str:
     document.setMarkdown(markdown, _FEATURES)
     lines, block = [], document.begin()
     while block.isValid():
-        item = block.textList()
+        item: QTextList | None = block.textList()
         lines.append((item.itemText(block) + " " if item else "") + block.text())
         block = block.next()
     return "\n".join(lines).replace("\u2028", "\n").replace("\ufffc", "")

@@ -136,3 +136,22 @@ def _n_undecided(text: str, mark: str) -> int:
 def _could_close(line: str) -> bool:
     bare = line.lstrip(" \t")
     return bool(bare) and any(mark.startswith(bare) for mark in ("</think>", "[/THINK]", "◁/think▷", "</seed:think>"))
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """Return what was thought, without its marks, and the answer."""
+    reasoning = Reasoning()
+    thought, said = "", ""
+    for run in (*reasoning.feed(text), *reasoning.close()):
+        if run.is_reset:
+            thought, said = "", ""
+        if run.is_thought:
+            thought += run.text
+        else:
+            said += run.text
+    return (thought, said.lstrip("\n")) if thought.strip() else ("", text)
+
+
+def with_reasoning(thought: str, said: str) -> str:
+    """Put both together again, in the marks that are understood here."""
+    return f"<think>{thought}</think>\n\n{said}"

@@ -37,7 +37,7 @@ class Sidebar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view: ConversationView | None = None
-        self._search = QLineEdit(placeholderText="Search (Ctrl+F)")
+        self._search = QLineEdit(placeholderText="Search all (Ctrl+Shift+F)")
         self._search.setAccessibleName("Search conversations")
         self._new = IconButton("plus", "New conversation (Ctrl+N)")
         self._new.clicked.connect(self.new_requested)

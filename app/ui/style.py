@@ -16,6 +16,8 @@ QFrame#code[edge="first"] { border-bottom: none; border-bottom-left-radius: 0; b
 QFrame#code[edge="middle"] { border-top: none; border-bottom: none; border-radius: 0; }
 QFrame#code[edge="last"] { border-top: none; border-top-left-radius: 0; border-top-right-radius: 0; }
 QToolButton#thought { color: %(muted)s; padding: 2px 6px; }
+QFrame#chip { background: %(raised)s; border-radius: 8px; }
+QFrame#find { background: %(base)s; border-bottom: 1px solid %(border)s; }
 QFrame#mark { border: 1px solid %(warning)s; border-radius: 6px; }
 
 QFrame#composer { background: %(base)s; border: 1px solid %(border)s; border-radius: 12px; }

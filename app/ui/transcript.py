@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, QUrl, Signal
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 
+from app.ui.find_bar import FindBar
 from app.ui.message_list import TEXT_WIDTH_PX as TEXT_WIDTH_PX
 from app.ui.message_list import Item, MessageList
 from app.ui.scroll_view import ScrollView
@@ -52,7 +53,14 @@ class Transcript(QWidget):
         self._page = self._area.viewport()
         self._list = MessageList(self._area, self._make)
         self._list.placed.connect(self._place_button)
-        self._stack = QStackedLayout(self)
+        self.find_bar = FindBar(self)
+        self.find_bar.closed.connect(self._area.setFocus)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.find_bar)
+        self._stack = QStackedLayout()
+        column.addLayout(self._stack, 1)
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self._area)
         self._to_end = IconButton("down", "Go to the newest message (Ctrl+End)", self._area)
@@ -100,6 +108,8 @@ class Transcript(QWidget):
         self._frame.stop()
         self._growing = None
         self._list.clear()
+        if not self.find_bar.isHidden():
+            self.find_bar.leave()
         self._stack.setCurrentWidget(self.welcome)
 
     def add_question(self, text: str) -> QuestionView:
@@ -135,6 +145,12 @@ class Transcript(QWidget):
             self._list.kept = None
         if not self._list.items:
             self._stack.setCurrentWidget(self.welcome)
+        self._list.place()
+
+    def cut(self, number: int) -> None:
+        """Take away the messages from the ``number``-th on: another branch begins there."""
+        self._list.cut(number)
+        self._stack.setCurrentWidget(self._area if self._list.items else self.welcome)
         self._list.place()
 
     def show_alternatives(self, number: int, chosen: int, n_all: int) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 
 from app.chat.store import ChatStore
 from app.errors import DecodeError, EngineDiedError, PromptTooLongError
-from app.protocol import Cancel, Generate, Load, NoticeInfo
+from app.protocol import Cancel, Generate, Load, NoticeInfo, Tokenise
 from tests.doubles import POEM, Answer, ScriptedEngine
 
 
@@ -56,7 +56,7 @@ def test_the_history_goes_to_the_engine(program):
     async def story():
         await program.ask("first")
         await program.ask("second")
-        (_load, one, two) = program.engines[0].commands
+        (one, two) = [command for command in program.engines[0].commands if isinstance(command, Generate)]
         assert isinstance(one, Generate)
         assert [(m.role, m.content) for m in two.messages] == [
             ("user", "first"),
@@ -85,18 +85,51 @@ def test_esc_stops_and_what_was_said_stays(program, qtbot):
     assert answer.stats.stop_reason == "cancelled"
 
 
-def test_what_is_typed_during_an_answer_stays_in_the_composer(program, qtbot):
-    program.answers = (Answer(pace_s=0.01),)
+def test_what_is_sent_during_an_answer_waits_for_its_end(program, qtbot):
+    program.answers = (Answer(pace_s=0.01), Answer("Second."))
 
     async def story():
+        composer = program.window.composer
         program.send("go")
         await program.until(lambda: program.controller.answering.is_busy)
-        qtbot.keyClicks(program.window.composer.editor, "next")
-        qtbot.keyClick(program.window.composer.editor, Qt.Key.Key_Return)
-        assert program.window.composer.text == "next"
+        qtbot.keyClicks(composer.editor, "next")
+        qtbot.keyClick(composer.editor, Qt.Key.Key_Return)
+        assert (composer.text, composer.queued) == ("", ("next",))
+        assert "next" in composer.queue_line.words
+        qtbot.keyClicks(composer.editor, "being typed")
+        await program.until(lambda: not composer.queued)
         await program.until(lambda: not program.controller.answering.is_busy)
-        assert program.window.composer.text == "next"
-        assert len(program.window.transcript.views) == 2
+        assert [view.text for view in program.window.transcript.views] == ["go", POEM, "next", "Second."]
+        assert composer.text == "being typed"
+        assert not composer.queue_line.words
+
+    program.run(story)
+
+
+def test_what_waits_comes_back_when_the_answer_is_stopped_or_the_conversation_left(program, qtbot):
+    program.answers = (Answer(pace_s=0.05),)
+
+    async def story():
+        composer, chats = program.window.composer, program.controller.chats
+        program.send("go")
+        await program.until(lambda: len(program.said) > 5)
+        program.send("next")
+        program.send("and then")
+        program.controller.answering.stop()
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert (composer.text, composer.queued) == ("next\n\nand then", ())
+        # AND when another conversation is opened while something waits
+        composer.set_text("")
+        program.send("go on")
+        await program.until(lambda: program.controller.answering.is_busy)
+        program.send("waits")
+        number = chats.current.id
+        chats.new()
+        assert composer.text == ""
+        chats.open(number)
+        assert composer.text == "waits"
+        program.controller.answering.stop()
+        await program.until(lambda: not program.controller.answering.is_busy)
 
     program.run(story)
 
@@ -235,9 +268,9 @@ def test_the_switch_takes_effect_on_the_next_answer_without_a_reload(program):
         bar.toggle_speculation()
         assert bar.speculation_words == "ready: n-gram, length chosen by what pays"
         await program.ask("with again")
-        kinds = [type(command).__name__ for command in program.engines[0].commands]
-        assert kinds == ["Load", "Generate", "Generate", "Generate"]
-        assert [bool(c.speculation.types) for c in program.engines[0].commands[1:]] == [True, False, True]
+        commands = [command for command in program.engines[0].commands if not isinstance(command, Tokenise)]
+        assert [type(command).__name__ for command in commands] == ["Load", "Generate", "Generate", "Generate"]
+        assert [bool(c.speculation.types) for c in commands[1:]] == [True, False, True]
 
     program.run(story)
 

@@ -162,7 +162,7 @@ def test_shortcuts_are_unique_and_do_what_they_say(program, qtbot):
         by_key["Ctrl+B"].activated.emit()
         assert window.sidebar.isHidden() != hidden
         window.sidebar.hide()
-        by_key["Ctrl+F"].activated.emit()
+        by_key["Ctrl+Shift+F"].activated.emit()
         assert not window.sidebar.isHidden()
         by_key["Ctrl+J"].activated.emit()
         assert window.panel.isHidden()

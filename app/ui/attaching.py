@@ -1,0 +1,163 @@
+"""Text files that go with a message: reading them, refusing what is no text, and the chips that show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+
+from app.chat.conversation import Attachment
+from app.errors import SlipstreamError
+from app.ui.theme import GRID, IconButton, named, text_font
+
+MOST_BYTES = 4_000_000
+_LOOKED_AT = 65_536
+_ODD = frozenset(range(32)) - {9, 10, 12, 13, 27}
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class NotTextError(SlipstreamError):
+    """A file cannot go with a message."""
+
+
+def read_text_file(path: Path) -> Attachment:
+    """Read a file that goes with a message.
+
+    Raises:
+        NotTextError: it is a folder, too large, no text, or cannot be read.
+    """
+    try:
+        if path.is_dir():
+            raise NotTextError(f"“{path.name}” is a folder.", "Choose the files in it.")
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            words = f"“{path.name}” has {size / 1e6:.1f} MB; {MOST_BYTES / 1e6:.0f} MB of text are the most."
+            raise NotTextError(words, "Cut out the part that matters.")
+        data = path.read_bytes()
+    except OSError as fault:
+        raise NotTextError(
+            f"“{path.name}” cannot be read: {fault.strerror}.", "Check that it is still there."
+        ) from fault
+    return Attachment(name=path.name, text=_decode(path.name, data))
+
+
+def _decode(name: str, data: bytes) -> str:
+    encoding = "utf-16" if data[:2] in _UTF16 else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        if _is_binary(data):
+            raise NotTextError(
+                f"“{name}” is not text, so the model cannot read it.", "Text and code files can be attached."
+            ) from None
+        text = data.decode("cp1252", errors="replace")  # what old Windows programs write
+    if _is_binary(text[:_LOOKED_AT].encode("utf-8", "replace")):
+        raise NotTextError(
+            f"“{name}” is not text, so the model cannot read it.", "Text and code files can be attached."
+        )
+    return text.replace("\r\n", "\n")
+
+
+def _is_binary(data: bytes) -> bool:
+    looked_at = data[:_LOOKED_AT]
+    return b"\0" in looked_at or sum(byte in _ODD for byte in looked_at) * 50 > len(looked_at)
+
+
+class _Chip(QFrame):
+    """One file: its name, its size, a button that takes it away."""
+
+    removed = Signal()
+
+    def __init__(self, file: Attachment) -> None:
+        super().__init__()
+        named(self, "chip")
+        self.file = file
+        self._words = QLabel()
+        self._words.setFont(text_font(-0.5))
+        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        close = IconButton("close", f"Remove {file.name}")
+        close.clicked.connect(self.removed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self._words)
+        row.addWidget(close)
+        self.show_size(None)
+
+    def show_size(self, n_tokens: int | None) -> None:
+        """Say how large it is: in tokens once they are counted."""
+        size = f"{self.file.n_bytes / 1000:.1f} kB" if n_tokens is None else f"{n_tokens:,} tokens"
+        name = self.file.name if len(self.file.name) <= 32 else self.file.name[:29] + "…"
+        self._words.setText(f"{name}  ·  {size}")
+        self._words.setToolTip(self.file.name)
+        self.setAccessibleName(f"Attached file {self.file.name}, {size}")
+
+
+class AttachmentBar(QWidget):
+    """The files of the message that is being written, in as many rows as they need; hidden without any."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._chips: list[_Chip] = []
+        self.setAccessibleName("Attached files")
+        self.hide()
+
+    @property
+    def files(self) -> tuple[Attachment, ...]:
+        """The files, in the order in which they came."""
+        return tuple(chip.file for chip in self._chips)
+
+    def add(self, file: Attachment) -> None:
+        """Put one more in; one with the same name and text is there already."""
+        if file in self.files:
+            return
+        chip = _Chip(file)
+        chip.setParent(self)
+        chip.removed.connect(lambda: self.remove(chip))
+        chip.show()
+        self._chips.append(chip)
+        self._arrange()
+        self.changed.emit()
+
+    def remove(self, chip: _Chip) -> None:
+        """Take one out."""
+        self._chips.remove(chip)
+        chip.hide()
+        chip.deleteLater()
+        self._arrange()
+        self.changed.emit()
+
+    def set_files(self, files: tuple[Attachment, ...]) -> None:
+        """Have these and no others."""
+        for chip in list(self._chips):
+            self.remove(chip)
+        for file in files:
+            self.add(file)
+
+    def show_sizes(self, sizes: dict[Attachment, int]) -> None:
+        """Say how many tokens the files have, as far as that is known."""
+        for chip in self._chips:
+            chip.show_size(sizes.get(chip.file))
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the rows anew."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        at, row = QPoint(0, 0), 0
+        for chip in self._chips:
+            size: QSize = chip.sizeHint()
+            if at.x() and at.x() + size.width() > self.width():
+                at, row = QPoint(0, at.y() + row + GRID // 2), 0
+            chip.setGeometry(QRect(at, size))
+            at.setX(at.x() + size.width() + GRID // 2)
+            row = max(row, size.height())
+        self.setVisible(bool(self._chips))
+        if self._chips and self.height() != at.y() + row:
+            self.setFixedHeight(at.y() + row)

@@ -1,0 +1,86 @@
+"""What can be done with a message that was said: say it otherwise, answer it again, go to an alternative.
+
+Nothing is written over: what was said before stays as an alternative, with all that followed it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.ui.told import Told
+
+if TYPE_CHECKING:
+    from app.chat.conversation import Message
+    from app.ui.answering import Answering
+    from app.ui.chats import Chats
+    from app.ui.main_window import MainWindow
+
+BUSY = "An answer is being written."
+
+
+class Branching(QObject):
+    """Does what the rows below the messages ask for."""
+
+    def __init__(self, window: MainWindow, chats: Chats, answering: Answering) -> None:
+        super().__init__(window)
+        self._window, self._chats, self._answering = window, chats, answering
+        window.transcript.asked.connect(self.on_asked)
+        window.composer.edited.connect(self.on_edited)
+
+    def on_asked(self, number: int, action: str) -> None:
+        """Do it, if it can be done now."""
+        if self._answering.is_busy:
+            self._window.notice.say("info", BUSY, "Stop it first (Esc), or wait for its end.", expires_s=6)
+            return
+        message = self._message(number)
+        if message is None:
+            self._window.notice.say("warning", "This message is not saved yet.", "Try again in a moment.", expires_s=6)
+        elif action == "edit":
+            self._window.composer.begin_edit(number, message.text, is_answer=message.role == "assistant")
+        elif action == "regenerate":
+            self.answer_again(number)
+        elif action in ("earlier", "later"):
+            self.switch(number, -1 if action == "earlier" else 1)
+
+    def _message(self, number: int) -> Message | None:
+        shown = self._chats.shown
+        return shown[number] if number < len(shown) and shown[number].id else None
+
+    def answer_again(self, number: int) -> None:
+        """Let the model answer once more; the answer that is there stays as an alternative."""
+        message = self._message(number)
+        if message is None or not self._answering.is_ready():
+            return
+        self._chats.cut(number)
+        self._answering.begin(self._chats.begin_answer(message.id))
+
+    def switch(self, number: int, step: int) -> None:
+        """Go to the alternative before or after, and to what followed it."""
+        message, current = self._message(number), self._chats.current
+        if message is None or current is None:
+            return
+        others = current.alternatives.get(message.id, ())
+        at = others.index(message.id) + step if message.id in others else -1
+        if not 0 <= at < len(others):
+            return
+        with Told(self._window.notice, "The alternative could not be opened."):
+            self._chats.store.branches.switch(others[at])
+            self._chats.reload()
+            self._window.transcript.go_to_message(number)
+
+    def on_edited(self, number: int, text: str) -> None:
+        """Take what a message is to say instead; a question is answered anew."""
+        message = self._message(number)
+        if self._answering.is_busy or message is None:
+            self._window.composer.begin_edit(number, text, is_answer=False)
+            self._window.notice.say("info", BUSY, "Stop it first (Esc), or wait for its end.", expires_s=6)
+            return
+        with Told(self._window.notice, "The change was not saved."):
+            self._chats.store.branches.edit(message.id, text, keep_following=message.role == "assistant")
+            self._chats.reload()
+            if message.role == "assistant":
+                self._window.transcript.go_to_message(number)
+            elif self._answering.is_ready():
+                self._answering.begin(self._chats.begin_answer())

@@ -1,0 +1,120 @@
+"""Finding words in the open conversation: how often they stand there, where, and from one place to the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit
+
+from app.ui.theme import GRID, IconButton, named, number_font
+
+if TYPE_CHECKING:
+    from app.ui.transcript import Transcript
+
+_PAUSE_MS = 120
+
+
+class _Field(QLineEdit):
+    """Enter goes on, Shift+Enter back, Esc closes."""
+
+    stepped = Signal(int)
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.stepped.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class FindBar(QFrame):
+    """A field, *3 of 17*, and arrows; hidden until it is asked for."""
+
+    closed = Signal()
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__()
+        named(self, "find")
+        self._transcript = transcript
+        self._places: list[tuple[int, int]] = []  # message, and which place in it
+        self._here = -1
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self.search)
+        self.field = _Field(placeholderText="Find in this conversation")
+        self.field.setAccessibleName("Find in this conversation")
+        self.field.stepped.connect(self.step)
+        self.field.left.connect(self.leave)
+        self.field.textChanged.connect(lambda _text: self._pause.start())
+        self.count = named(QLabel(), "status")
+        self.count.setFont(number_font(-0.5))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GRID, GRID // 2, GRID // 2, GRID // 2)
+        row.setSpacing(GRID // 2)
+        row.addWidget(self.field, 1)
+        row.addWidget(self.count)
+        for icon, words, step in (
+            ("up", "Previous place (Shift+Enter)", -1),
+            ("down", "Next place (Enter)", 1),
+        ):
+            button = IconButton(icon, words)
+            button.clicked.connect(lambda _checked=False, n=step: self.step(n))
+            row.addWidget(button)
+        close = IconButton("close", "Close the search (Esc)")
+        close.clicked.connect(self.leave)
+        row.addWidget(close)
+        self.hide()
+
+    def open(self, words: str = "") -> None:
+        """Show the bar, and search for these words if there are any."""
+        self.show()
+        if words:
+            self.field.setText(words)
+        self.field.setFocus()
+        self.field.selectAll()
+        self.search()
+
+    def leave(self) -> None:
+        """Hide the bar and the marks."""
+        self._pause.stop()
+        self.hide()
+        self._places = []
+        self._transcript.show_found("")
+        self.closed.emit()
+
+    def search(self) -> None:
+        """Find all places; go to the last one, which is nearest to what was just said."""
+        self._pause.stop()
+        query = self.field.text()
+        wanted = query.lower()
+        self._places = [
+            (number, hit)
+            for number, text in enumerate(self._transcript.texts() if wanted else ())
+            for hit in range(text.lower().count(wanted))
+        ]
+        self._transcript.show_found(query)
+        self._here = len(self._places) - 1
+        self._show()
+
+    def step(self, step: int) -> None:
+        """Go to the next place, or the one before; round at the ends."""
+        if self._pause.isActive():
+            self.search()
+        elif self._places:
+            self._here = (self._here + step) % len(self._places)
+            self._show()
+
+    @property
+    def here(self) -> tuple[int, int] | None:
+        """The message that is looked at, and which place in it."""
+        return self._places[self._here] if self._places else None
+
+    def _show(self) -> None:
+        words = f"{self._here + 1} of {len(self._places)}" if self._places else "not found" if self.field.text() else ""
+        self.count.setText(words)
+        self.count.setAccessibleName(words)
+        if self.here is not None:
+            self._transcript.go_to_message(*self.here)

@@ -1,0 +1,152 @@
+"""Editing, answering again and going between alternatives, in a whole window."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.doubles import Answer
+
+
+def texts(program):
+    return [view.text for view in program.window.transcript.views]
+
+
+def alternatives(program):
+    return [view.foot.alternatives for view in program.window.transcript.views]
+
+
+async def idle(program):
+    await program.until(lambda: not program.controller.answering.is_busy)
+
+
+def press(program, number, action):
+    program.window.transcript.views[number].foot.button(action).click()
+
+
+def arrow(program, number, name):
+    foot = program.window.transcript.views[number].foot
+    (foot._earlier if name == "earlier" else foot._later).click()
+
+
+def test_answering_again_keeps_the_old_answer_as_an_alternative(program):
+    program.answers = (Answer("First."), Answer("Second."), Answer("Third."))
+
+    async def story():
+        await program.ask("go")
+        press(program, 1, "regenerate")
+        await idle(program)
+        assert texts(program) == ["go", "Second."]
+        assert alternatives(program) == ["", "2/2"]
+        press(program, 1, "regenerate")
+        await idle(program)
+        assert alternatives(program) == ["", "3/3"]
+        arrow(program, 1, "earlier")
+        arrow(program, 1, "earlier")
+        assert (texts(program), alternatives(program)) == (["go", "First."], ["", "1/3"])
+        # AND what was chosen is there when the conversation is opened again
+        number = program.controller.chats.current.id
+        program.controller.chats.new()
+        program.controller.chats.open(number)
+        assert (texts(program), alternatives(program)) == (["go", "First."], ["", "1/3"])
+
+    program.run(story)
+
+
+def test_the_model_sees_the_branch_that_is_shown(program):
+    program.answers = (Answer("First."), Answer("Second."), Answer("Third."), Answer("Fourth."))
+
+    async def story():
+        await program.ask("go")
+        press(program, 1, "regenerate")
+        await idle(program)
+        arrow(program, 1, "earlier")
+        await program.ask("on")
+        said = [m.content for m in program.engines[0].commands[-1].messages if m.role != "system"]
+        assert said == ["go", "First.", "on"]
+
+    program.run(story)
+
+
+def test_an_edited_question_is_answered_anew_and_the_old_branch_stays(program, qtbot):
+    program.answers = (Answer("First."), Answer("Second."), Answer("Third."))
+
+    async def story():
+        composer = program.window.composer
+        await program.ask("go")
+        await program.ask("and on")
+        composer.set_text("a draft")
+        press(program, 0, "edit")
+        assert composer.text == "go"
+        assert "changing your message" in composer.edit_line.words
+        composer.editor.setPlainText("go elsewhere")
+        qtbot.keyClick(composer.editor, Qt.Key.Key_Return)
+        await idle(program)
+        assert texts(program) == ["go elsewhere", "Third."]
+        assert alternatives(program) == ["2/2", ""]
+        assert composer.text == "a draft"
+        arrow(program, 0, "earlier")
+        assert texts(program) == ["go", "First.", "and on", "Second."]
+
+    program.run(story)
+
+
+def test_escape_leaves_a_message_as_it_was(program, qtbot):
+    async def story():
+        composer = program.window.composer
+        await program.ask("go")
+        composer.set_text("a draft")
+        press(program, 0, "edit")
+        qtbot.keyClick(composer.editor, Qt.Key.Key_Escape)
+        assert not composer.is_editing
+        assert composer.text == "a draft"
+        assert texts(program)[0] == "go"
+
+    program.run(story)
+
+
+def test_an_edited_answer_keeps_what_followed_it(program, qtbot):
+    program.answers = (Answer("First."), Answer("Second."))
+
+    async def story():
+        composer = program.window.composer
+        await program.ask("go")
+        await program.ask("and on")
+        press(program, 1, "edit")
+        composer.editor.setPlainText("What I wanted to hear.")
+        qtbot.keyClick(composer.editor, Qt.Key.Key_Return)
+        assert texts(program) == ["go", "What I wanted to hear.", "and on", "Second."]
+        assert alternatives(program) == ["", "2/2", "", ""]
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("action", ["edit", "regenerate"])
+def test_nothing_is_branched_while_an_answer_runs(program, action):
+    program.answers = (Answer("First."), Answer(pace_s=0.02))
+
+    async def story():
+        await program.ask("go")
+        program.send("on")
+        await program.until(lambda: program.controller.answering.is_busy)
+        press(program, 1, action)
+        assert "being written" in program.window.notice.words
+        assert not program.window.composer.is_editing
+        program.controller.answering.stop()
+        await idle(program)
+        assert texts(program)[:2] == ["go", "First."]
+
+    program.run(story)
+
+
+def test_an_answer_again_that_says_nothing_leaves_the_old_one(program):
+    program.answers = (Answer("First."), Answer("", accepted=(0,)))
+
+    async def story():
+        await program.ask("go")
+        press(program, 1, "regenerate")
+        await idle(program)
+        assert texts(program) == ["go", "First."]
+        assert alternatives(program) == ["", ""]
+
+    program.run(story)
