@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,8 @@ class BaselineControl(QObject):
         self._plan = built_in_plan()
         self._source: Source = SystemSource()
         self._recording: asyncio.Task[None] | None = None
+        self._running: Recording | None = None
+        self._others: Callable[[], str] = lambda: ""
         self._tasks: set[asyncio.Task[None]] = set()
         answering.refusal = self.refusal
         window.panel.record_requested.connect(lambda: self.record())
@@ -65,10 +67,16 @@ class BaselineControl(QObject):
 
     def refusal(self) -> str:
         """Why no question can be asked now, "" if one can."""
-        return RECORDING if self.is_recording else ""
+        return RECORDING if self.is_recording else self._others()
+
+    def respect(self, refusal: Callable[[], str]) -> None:
+        """Wait for something else that measures; ``refusal`` says what, while it does."""
+        self._others = refusal
 
     async def close(self) -> None:
-        """Stop a recording."""
+        """Stop a recording; its answers are marked, and nothing is loaded again for nobody."""
+        if self._running is not None:
+            self._running.is_last = True
         self.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
@@ -77,6 +85,9 @@ class BaselineControl(QObject):
 
     def record(self, plan: RecordingPlan | None = None) -> None:
         """Record on these prompts, or those of last time, unless something else runs."""
+        if why := self._others():
+            self._window.notice.say("info", why, expires_s=8)
+            return
         if self.is_recording or self._answering.is_busy or self._host.state.loaded is None:
             return
         self._plan = plan or self._plan
@@ -90,7 +101,7 @@ class BaselineControl(QObject):
     async def _record(self) -> None:
         way = Speculation(types=self._choices.kinds, draft_tokens=self._choices.settings.draft_tokens)
         sampling = self._choices.sampling(_RECORD_SEED)
-        recording = Recording(self._host, sampling, way, self._on_event, self._source)
+        recording = self._running = Recording(self._host, sampling, way, self._on_event, self._source)
         words = ""
         self._window.panel.show_recording(0.0, "Preparing to record…")
         self.changed.emit()
@@ -105,7 +116,7 @@ class BaselineControl(QObject):
             logger.info("recording failed: %s", fault.message)
             words = f"The recording failed. {fault.message} {fault.hint}"
         finally:
-            self._recording = None
+            self._recording = self._running = None
             self._window.panel.show_recording(None, words)
             self._engine.note_engagement(None)
             self.ended.emit()

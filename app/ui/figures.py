@@ -9,7 +9,7 @@ from app.metrics.baseline import differences
 from app.metrics.energy import tokens_per_wh
 from app.metrics.outlook import outlook
 from app.metrics.values import is_complete, is_plain
-from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, usable
+from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, MOST_PAIRS, usable
 from app.ui.trace import Band
 from app.ui.wording import drafter_name, length_words
 
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 Offer = Literal["", "record", "switch off"]
 """The next step that the panel offers, if there is one."""
+
+
+NO_DIFFERENCE = 1.05
+"""A speed-up that is surely nearer to 1 than this is none that anybody notices."""
+
+FARTHEST = 10.0
+"""Beyond, an interval says no more than that too little is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +160,12 @@ def verdict_words(comparison: Comparison) -> str:
     if comparison.speedup is None:
         missing = MIN_PAIRS - comparison.n_pairs
         return f"Does speculation pay? Cannot tell yet (needs about {_more(missing)})"
-    band = f"{comparison.speedup.low:.2f}–{comparison.speedup.high:.2f}×"
-    if comparison.pairs_needed is None:
+    low, high = comparison.speedup.low, comparison.speedup.high
+    band = f"{low:.2f}–{high:.2f}×" if high < FARTHEST else f"{low:.2f} to over {FARTHEST:.0f}×"
+    if comparison.pairs_needed is None and low >= 1 / NO_DIFFERENCE and high <= NO_DIFFERENCE:
         return f"Does speculation pay? Cannot tell: {band}, as good as no difference"
+    if comparison.pairs_needed is None:
+        return f"Does speculation pay? Cannot tell: {band} (needs over {MOST_PAIRS} more runs)"
     return f"Does speculation pay? Cannot tell yet: {band} (needs about {_more(comparison.pairs_needed)})"
 
 
@@ -172,7 +182,8 @@ def outlook_words(run: Run, session: SessionLog) -> str:
         return ""
     words = f"Predicted {told.prediction.speedup:.2f}×"
     if told.measured is not None:
-        words += f", last answer measured {told.measured.median:.2f}×"
+        band = told.measured
+        words += f", last answer measured {band.median:.2f}× ({band.low:.2f}–{band.high:.2f})"
     if told.cause:
         words += f": {told.cause}"
     elif told.hopeless:

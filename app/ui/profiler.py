@@ -19,19 +19,20 @@ from app.metrics.profile import Candidate, Profile, write_profile, write_trainin
 from app.metrics.prompts import MIXED, Prompt, load_prompts
 from app.models.library import Library
 from app.protocol import ChatMessage
-from app.ui.pair_bar import NGRAM
 from app.ui.profile_dialog import ProfileDialog
 
 if TYPE_CHECKING:
     from app.chat.store import ChatStore
     from app.host import AnswerEvent
     from app.ui.answering import Answering
+    from app.ui.baseline_control import BaselineControl
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
 
 logger = logging.getLogger(__name__)
 
+PROFILING = "Drafters are being measured. Cancel that, or wait."
 OWN = "own"
 """Source of the person's own questions."""
 
@@ -49,6 +50,7 @@ class ProfilerControl(QObject):
         self._window, self._host, self._library = window, host, library
         self._choices, self._engine = choices, engine
         self._answering: Answering | None = None
+        self._busy: Callable[[], str] = lambda: ""
         self._own: tuple[Prompt, ...] = ()
         self._store: ChatStore | None = None
         self._task: asyncio.Task[None] | None = None
@@ -60,6 +62,11 @@ class ProfilerControl(QObject):
     def use(self, answering: Answering, store: ChatStore) -> None:
         """Take the prompts from these conversations, and wait for their answers."""
         self._answering, self._store = answering, store
+
+    def take_turns(self, baselines: BaselineControl) -> None:
+        """Never measure while a baseline is recorded, nor the other way round: each would load the other's models."""
+        self._busy = baselines.refusal
+        baselines.respect(lambda: PROFILING if self.is_running else "")
 
     @property
     def is_running(self) -> bool:
@@ -75,6 +82,9 @@ class ProfilerControl(QObject):
             return
         if self._answering is not None and self._answering.is_busy:
             self._window.notice.say("info", "An answer is being written.", "Stop it first (Esc).", expires_s=6)
+            return
+        if why := self._busy():
+            self._window.notice.say("info", why, expires_s=8)
             return
         self._own = own_prompts(self._store) if self._store is not None else ()
         dialog = self.dialog = ProfileDialog(self._window)
@@ -184,13 +194,7 @@ class ProfilerControl(QObject):
     def use_candidate(self, chosen: Candidate) -> None:
         """Make it the person's choice."""
         self._choices.change(draft_tokens=chosen.draft_tokens, speculation=True)
-        if chosen.spec_type == "ngram":
-            self._engine.pick_drafter(NGRAM)
-        elif chosen.spec_type == "draft-simple" and chosen.draft is not None:
-            self._engine.pick_drafter(chosen.draft)
-        else:
-            self._choices.change(draft=chosen.draft, spec_types=(chosen.spec_type,))
-            self._engine.load()
+        self._engine.adopt(chosen.draft, (chosen.spec_type,))
         self._window.notice.say("info", f"From the next answer on: {chosen.words}.", expires_s=8)
 
     def choose_file(self) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from app.errors import BusyError
 from app.host import AnswerEvent, Host, PairChoice
 from app.host.trials import WARM_UP, Trial, answer, is_off, one_round, request_of
 from app.metrics.baseline import Baseline, record
@@ -85,7 +86,11 @@ def own_prompts(conversation: Sequence[ChatMessage]) -> tuple[Prompt, ...]:
 
 
 class Recording:
-    """One recording through the host, step by step."""
+    """One recording through the host, step by step.
+
+    Attributes:
+        is_last: whether the program ends: then nothing is loaded again afterwards.
+    """
 
     def __init__(
         self, host: Host, sampling: Sampling, way: Speculation, on_event: OnEvent, source: Source | None = None
@@ -93,6 +98,7 @@ class Recording:
         self._host, self._sampling, self._way, self._on_event = host, sampling, way, on_event
         self._source = source
         self._seen: list[str] = []
+        self.is_last = False
         self.baselines: tuple[Baseline, ...] = ()
 
     async def run(self, pair: PairChoice, plan: RecordingPlan | None = None) -> AsyncGenerator[RecordProgress, None]:
@@ -113,6 +119,7 @@ class Recording:
                 await self._host.load(block.pair)
                 await self._warm_up(block)
                 for trial in block.trials:
+                    self._check_loaded(block.pair)
                     words = f"Recording answer {done + 1} of {total}: {_trial_words(trial)}"
                     yield RecordProgress(done / total, words)
                     run = await self._ask(trial, plan.max_tokens)
@@ -123,8 +130,14 @@ class Recording:
         finally:
             if not is_whole:
                 self._host.session.mark(self._seen, excluded=INTERRUPTED)
-            if self._host.state.pair != pair and self._host.state.phase != "died":
+            is_ours = self._host.state.pair in (None, *(block.pair for block in blocks))
+            if is_ours and not self.is_last and self._host.state.pair != pair and self._host.state.phase != "died":
                 await self._host.load(pair)
+
+    def _check_loaded(self, wanted: PairChoice) -> None:
+        """Raise if somebody has loaded something else, whose answers are of no use here."""
+        if self._host.state.pair != wanted:
+            raise BusyError("Another model was loaded meanwhile.", "Record again, and leave the models as they are.")
 
     async def _summed_up(self, plain: Sequence[Run], plan: RecordingPlan, watch: Watch) -> tuple[Baseline, ...]:
         notes = await asyncio.to_thread(watch.notes)

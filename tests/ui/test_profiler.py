@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.metrics.profile import Candidate, row_of
-from app.protocol import Generate
+from app.protocol import Generate, Load
 from app.ui.profile_dialog import ProfileDialog, row_words
-from app.ui.profiler import OWN, own_prompts
+from app.ui.profiler import OWN, PROFILING, own_prompts
 from tests.doubles import Answer
 from tests.metrics.test_profile import wobbling
 from tests.ui.conftest import shows_dialog
@@ -84,6 +85,47 @@ def test_closing_the_program_ends_a_profile(program):
 
     program.run(story)
     assert program.controller.profiler.dialog is None
+
+
+@shows_dialog
+def test_a_profile_and_a_recording_wait_for_each_other(program):
+    program.answers = (Answer(LONG, pace_s=0.002),)
+
+    async def story():
+        controller = program.controller
+        controller.baselines.record()
+        await program.until(lambda: controller.baselines.is_recording)
+        controller.profiler.open()
+        assert controller.profiler.dialog is None
+        assert "baseline is being recorded" in program.window.notice.words
+        controller.baselines.cancel()
+        await program.until(lambda: not controller.baselines.is_recording)
+        controller.profiler.open()
+        controller.profiler.start()
+        controller.baselines.record()
+        assert not controller.baselines.is_recording
+        assert program.window.notice.words.startswith(PROFILING)
+        assert controller.answering.refusal() == PROFILING
+        await program.until(lambda: controller.profiler.is_running)
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("kind", ["draft-mtp", "draft-simple"])
+def test_a_drafter_with_a_file_is_loaded_when_it_is_adopted_and_drafts_alone(program, kind):
+    async def story():
+        chosen = Candidate(spec_type=kind, draft_tokens=3, draft="starter")
+        program.controller.profiler.use_candidate(chosen)
+        await program.until(lambda: not program.controller.engine.is_loading)
+        loads = [c for c in program.engines[0].commands if isinstance(c, Load)]
+        assert loads[-1].draft is not None
+        assert len(loads) == 2
+        assert program.host.state.pair.draft == "starter"
+        asked = program.controller.choices.speculation()
+        assert asked.types == (kind,), "n-gram was not part of what was measured"
+        assert asked.draft_tokens == 3
+
+    program.run(story)
 
 
 @shows_dialog

@@ -11,7 +11,7 @@ from app.errors import DecodeError
 from app.metrics.baseline import BaselineStore
 from app.metrics.surroundings import Reading
 from app.metrics.verdict import usable
-from app.protocol import ChatMessage, Generate
+from app.protocol import ChatMessage, Generate, Load
 from app.ui.baselines import BaselineDialog
 from app.ui.recording import DROPPED, INTERRUPTED, RecordingPlan, built_in_prompts, own_prompts
 from tests.doubles import POEM, Answer
@@ -140,6 +140,48 @@ def test_an_engine_that_dies_during_a_recording_leaves_nothing_that_counts(progr
         assert [run.excluded for run in runs[2:5]] == [INTERRUPTED] * 3
         assert not any(usable(run) for run in runs)
         assert program.host.session.baselines.all() == []
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("with_draft", [False, True])
+def test_closing_the_window_while_recording_marks_its_answers_and_loads_nothing_more(program, with_draft):
+    program.answers = (Answer(text=LONG, pace_s=0.002),)
+    loads = []
+
+    async def story():
+        if with_draft:
+            program.controller.engine.pick_drafter("starter")
+            await program.until(lambda: not program.controller.engine.is_loading)
+        record(program)
+        await program.until(lambda: "Recording answer 3" in program.window.panel.foot.words.text())
+        loads.append(len([c for c in program.engines[0].commands if isinstance(c, Load)]))
+        program.window.close()
+        await program.controller.closed()
+
+    program.run(story)
+    assert [len([c for c in program.engines[0].commands if isinstance(c, Load)])] == loads
+    session = program.host.session
+    asked = [run for run in session.runs if run.excluded != DROPPED]
+    assert len(asked) >= 2
+    assert not any(usable(run) for run in asked)
+    assert {run.excluded for run in asked if run.stop_reason == "eos"} == {INTERRUPTED}
+    assert session.baselines.all() == []
+    assert program.controller.choices.settings.draft == ("starter" if with_draft else None), "what was chosen stays so"
+
+
+def test_a_model_picked_while_recording_ends_it_and_stays(program):
+    program.answers = (Answer(text=LONG, pace_s=0.002),)
+
+    async def story():
+        record(program)
+        await program.until(lambda: "Recording answer 3" in program.window.panel.foot.words.text())
+        program.controller.engine.pick_drafter("starter")
+        await recorded(program)
+        await program.until(lambda: not program.controller.engine.is_loading)
+        assert "Another model was loaded meanwhile" in program.window.panel.foot.words.text()
+        assert program.host.state.pair.draft == "starter"
+        assert not any(usable(run) for run in program.host.session.runs)
 
     program.run(story)
 
