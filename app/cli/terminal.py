@@ -14,7 +14,8 @@ from app.protocol import LoadProgress, NoticeInfo
 
 INTERRUPTED = 130
 
-_CONTROLS = {code: None for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if chr(code) not in "\n\t"}
+CONTROLS = {code: None for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if chr(code) not in "\n\t"}
+"""For ``str.translate``: what moves the cursor or sets the title."""
 
 
 def write_text(text: str) -> None:
@@ -22,7 +23,7 @@ def write_text(text: str) -> None:
 
     On a terminal control characters are dropped: a model's words shall not move the cursor or set the title.
     """
-    sys.stdout.write(text.translate(_CONTROLS) if sys.stdout.isatty() else text)
+    sys.stdout.write(text.translate(CONTROLS) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 

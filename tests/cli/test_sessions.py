@@ -51,3 +51,23 @@ def test_compare_prints_both_and_as_json(tmp_path):
     found = json.loads(run("compare", tmp_path / "a", tmp_path / "b", "--json").stdout)
     jsonschema.Draft202012Validator(SCHEMA).validate(found)
     assert found["ways"][0]["n_pairs"] == 7
+
+
+def test_compare_keeps_its_columns_and_the_terminal(tmp_path):
+    for name, factor in (("a", 1.0), ("b", 1.2)):
+        export_session(answered(tmp_path / f"s{name}", 50.0 * factor, 80.0 * factor).to_metrics(), tmp_path / name)
+    path = tmp_path / "b" / "metrics.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["machine"]["cpu"] = "\x1b]0;mine\x07a processor\r\x1b[2K"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    done = run("compare", tmp_path / "a", tmp_path / "b")
+
+    assert done.returncode == 0, done.stderr
+    assert not [mark for mark in ("\x1b", "\x07", "\r") if mark in done.stdout]
+    assert "]0;minea processor" in done.stdout
+    head, answers, speed = done.stdout.split("ngram, length 4, greedy\n")[1].splitlines()[:3]
+    for column in (head.index("A"), head.index("B")):
+        assert answers[column - 2 : column + 1] == "  7"
+        assert speed[column - 2 : column].isspace()
+        assert speed[column].isdigit()
+    assert "  verdict of A: " in done.stdout
