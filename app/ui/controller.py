@@ -24,10 +24,8 @@ from app.host import Host
 from app.models.library import Library
 from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
-from app.ui.branching import Branching
 from app.ui.chats import Chats
 from app.ui.choices import Choices
-from app.ui.devices_control import DevicesControl
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
 from app.ui.models_control import ModelsControl
@@ -37,7 +35,6 @@ from app.ui.profiler import ProfilerControl
 from app.ui.roofline import RooflineControl
 from app.ui.session_control import SessionControl
 from app.ui.shelf_control import ShelfControl
-from app.ui.token_counts import TokenCounts
 from app.ui.window_menu import WindowMenu
 
 if TYPE_CHECKING:
@@ -79,10 +76,6 @@ class Controller(QObject):
         self.chats = Chats(window, self.store)
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
-        self.branching = Branching(window, self.chats, self.answering)
-        self.counts = TokenCounts(window, self.host, self.chats, self.choices)
-        self.answering.ended.connect(self.counts.note_change)
-        window.composer.refused.connect(lambda words, hint: window.notice.say("warning", words, hint))
         self.panel = PanelControl(window, self.host, self.engine, self.answering, self.choices)
         self.baselines = BaselineControl(window, self.host, self.engine, self.answering, self.choices)
         self.baselines.use(self.chats)
@@ -97,8 +90,6 @@ class Controller(QObject):
         self.shelf = ShelfControl(window, self.library, self.choices, self.engine, self.models)
         self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine, self.models)
         self.menu.use(self.shelf)
-        self.devices = DevicesControl(window, self.choices, self.engine)
-        self.menu.use_devices(self.devices)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
@@ -152,7 +143,7 @@ class Controller(QObject):
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
-        measuring = (self.counts, self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
+        measuring = (self.profiler, self.baselines, self.sessions, self.shelf, self.models)
         parts = (*measuring, self.answering, self.panel, self.roofline, self.engine, self.host)
         for part in (closing.close for closing in parts):
             try:
