@@ -12,7 +12,7 @@ from app.chat.database import is_damage
 
 logger = logging.getLogger(__name__)
 
-PATIENCE_S = 0.4
+PATIENCE_S = 0.25
 """How long opening waits for the result; a database of some hundred megabytes takes seconds."""
 
 

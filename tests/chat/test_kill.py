@@ -1,6 +1,6 @@
 """Kill whoever writes, at random moments of everything that is written: nothing that was there is gone.
 
-The writer says what it has saved once it has saved it. The window promises less: two seconds, ``tests/ui/test_kill.py``.
+The writer says what it has saved once it has; the window promises less: two seconds (``tests/ui/test_kill.py``).
 """
 
 import json
