@@ -75,6 +75,7 @@ class DiscoverTab(QWidget):
         self.search.clicked.connect(self.on_search)
         self.tree.currentItemChanged.connect(lambda: self.chosen.emit(self.current))
         self.tree.itemExpanded.connect(self.on_expanded)
+        self.tree.itemActivated.connect(self.on_activated)
 
     def _set_up_tree(self) -> None:
         tree = self.tree
@@ -199,6 +200,16 @@ class DiscoverTab(QWidget):
         chosen: Chosen | None = row.data(0, VALUE)
         if chosen is not None and chosen.found is not None and row.childCount() == 0:
             self.listing_requested.emit(chosen.found)
+
+    def on_activated(self, row: QTreeWidgetItem) -> None:
+        """Open a repository; of anything else go to what can be done with it."""
+        chosen: Chosen | None = row.data(0, VALUE)
+        if chosen is None or chosen.kind == "repository":
+            row.setExpanded(True)
+        elif not self.card.get.isHidden():
+            self.card.get.setFocus()
+        elif not self.card.load.isHidden():
+            self.card.load.setFocus()
 
     def _row_of(self, found: FoundModel) -> QTreeWidgetItem | None:
         return next((row for row in rows_of(self._hub) if row.data(0, VALUE).found.repo == found.repo), None)

@@ -80,7 +80,11 @@ class DiscoverControl(QObject):
 
     def _show_pair(self, one: Card) -> None:
         pair = one.ranked.pair
-        facts = " · ".join((pair.target.quantisation, f"drafted by {pair.drafter_words}", pair.target.licence))
+        about = [pair.target.quantisation, f"drafted by {pair.drafter_words}", f"licence: {pair.target.licence}"]
+        sizes = [file.n_bytes for model in (pair.target, pair.draft) if model is not None for file in model.files]
+        if None not in sizes:
+            about.append(f"{bytes_words(sum(n or 0 for n in sizes))} to get")
+        facts = " · ".join(about)
         self._tab.card.show_pending(pair.title, facts, "Looking at its files…" if one.is_here else JUDGING, pair.note)
         if self._room is not None:
             self._tab.card.show_estimate(one.ranked, self._room)

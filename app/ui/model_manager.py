@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
 
 from app.ui.discover import DiscoverTab
@@ -42,9 +42,11 @@ class ModelManager(QDialog):
         for keys, tab in (("Ctrl+1", DISCOVER), ("Ctrl+2", LIBRARY), ("Ctrl+3", DOWNLOADS)):
             QShortcut(QKeySequence(keys), self, lambda at=tab: self.go_to(at))
         QShortcut(QKeySequence("Ctrl+F"), self, self.search)
-        for button in self.findChildren(QWidget):
-            if hasattr(button, "setAutoDefault"):  # Enter in the search field presses no button
-                button.setAutoDefault(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave Enter to what has the focus: no button is the default one. Escape closes."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
 
     def go_to(self, tab: int) -> None:
         """Show a tab, with the focus where the work begins."""

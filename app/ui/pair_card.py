@@ -76,7 +76,7 @@ class PairCard(QWidget):
         self.state = named(QLabel(wordWrap=True), "muted")
         self.get = QPushButton("Get pair")
         self.load = QPushButton("&Load")
-        self.show_downloads = QPushButton("Show do&wnloads")
+        self.show_downloads = QPushButton("Show d&ownloads")
         self._nothing = nothing
         self._connect()
         self._build()
@@ -259,6 +259,10 @@ class PairCard(QWidget):
         self.load.setText("&Load pair" if offer.judgement.fits and offer.draft is not None else "&Load")
         self.load.setAccessibleName("Load this model and chat with it")
         self.get.setAccessibleName(self.get.text())
+        for button in (self.get, self.load):  # whoever cannot see the card hears it where the decision is
+            button.setAccessibleDescription(
+                f"{self.fit.text()} {self.reasons.text()} {self.memory.bar.accessibleName()}"
+            )
 
     def _show_fit(self, words: str, fit: str) -> None:
         self._fit = fit
