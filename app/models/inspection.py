@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,11 @@ from app.models.found import gguf_files, real_path
 from app.models.library import Library, LibraryEntry
 from app.models.memory import Room, reckon
 from app.models.models_folder import models_folder
+from app.models.pairs import candidate_of_file, judge
 from app.models.recommendation import Standing, standing_of
 from app.protocol import Load
+
+logger = logging.getLogger(__name__)
 
 MAX_FILES = 24
 """More at once are no choice any more."""
@@ -33,6 +37,7 @@ class Inspected:
         only_drafts: it cannot answer.
         needed_bytes: about what it takes in memory.
         standing: whether that is there.
+        as_draft: whether it fits as the drafter of the model in use, in words.
         problem, hint: what is wrong with it and what to do; "" if nothing is.
     """
 
@@ -43,6 +48,7 @@ class Inspected:
     only_drafts: bool = False
     needed_bytes: int = 0
     standing: Standing = "fits now"
+    as_draft: str = ""
     problem: str = ""
     hint: str = ""
 
@@ -52,12 +58,12 @@ class Inspected:
         return self.known or str(self.path)
 
 
-def inspect(path: Path, library: Library, n_ctx: int, room: Room) -> Inspected:
-    """Look at one file."""
+def inspect(path: Path, library: Library, how: Load, room: Room) -> Inspected:
+    """Look at one file; ``how`` names the target in use, as the library knows it, and the context length."""
     try:
         entry = library.resolve(str(path.absolute()))
         header = library.header(entry.path)
-        needed = reckon(header, None, Load(0, str(path), n_ctx=n_ctx), room).n_bytes
+        needed = reckon(header, None, how, room).n_bytes
     except ModelError as fault:
         return Inspected(path, problem=fault.message, hint=fault.hint)
     contents, real = library.contents(), real_path(path)
@@ -65,7 +71,24 @@ def inspect(path: Path, library: Library, n_ctx: int, room: Room) -> Inspected:
     known = next((one.name for one in everything if real_path(one.path) == real), "")
     is_ours = path.absolute().is_relative_to(models_folder().absolute())
     standing = standing_of(needed, room)
-    return Inspected(path.absolute(), entry, known, is_ours, are_heads(header), needed, standing)
+    return Inspected(
+        path.absolute(), entry, known, is_ours, are_heads(header), needed, standing, _as_draft(entry, how, library)
+    )
+
+
+def _as_draft(entry: LibraryEntry, how: Load, library: Library) -> str:
+    try:
+        target = library.resolve(how.target)
+        if real_path(target.path) == real_path(entry.path):
+            return ""
+        ours, theirs = (candidate_of_file(one.path, one.name, one.n_bytes) for one in (target, entry))
+        judgement = judge(ours, theirs)
+    except ModelError as fault:
+        logger.info("not judged as a drafter: %s", fault.message)
+        return ""
+    if judgement.fits:
+        return f"It can draft for {target.name}."
+    return f"It cannot draft for {target.name}: {' '.join(judgement.reasons)}"
 
 
 def models_among(paths: Iterable[Path]) -> list[Path]:

@@ -149,7 +149,10 @@ class DropRow(QFrame):
         where = " It is among your models already." if found.is_ours else ""
         if found.only_drafts:
             about = "It holds only heads that draft for the model that they were trained with."
-        self.say(about + where, "check" if found.standing == "fits now" else "warning")
+        self.say(
+            " ".join(filter(None, (about + where, found.as_draft))),
+            "check" if found.standing == "fits now" else "warning",
+        )
         self._show_parts(are_offered=True)
         self.load.setVisible(not found.only_drafts)
         self.how.setVisible(not found.is_ours)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.errors import SlipstreamError
 from app.host.background import beside
+from app.protocol import Load
 
 if TYPE_CHECKING:
     from app.models.importing import How, Import
@@ -135,18 +136,19 @@ class DropControl(QObject):
             row.import_requested.connect(partial(self.on_import, row))
             row.cancel_requested.connect(partial(self.on_cancel, row))
         dialog.open()
-        n_ctx = self._choices.settings.n_ctx
         for row in dialog.rows:
-            found = await beside(partial(self._inspect, row.path, n_ctx), "dropped file")
+            found = await beside(partial(self._inspect, row.path), "dropped file")
             if self.dialog is not dialog:
                 return
             row.show_found(found)
 
-    def _inspect(self, path: Path, n_ctx: int) -> Inspected:
+    def _inspect(self, path: Path) -> Inspected:
         from app.models.inspection import inspect
         from app.models.memory import room_now
 
-        return inspect(path, self._library, n_ctx, room_now())
+        chosen = self._choices.settings
+        how = Load(0, chosen.target, n_ctx=chosen.n_ctx)
+        return inspect(path, self._library, how, room_now())
 
     def on_load(self, row: DropRow) -> None:
         """Chat with it."""
@@ -195,7 +197,7 @@ class DropControl(QObject):
         else:
             words = "The same file was among your models already." if one.was_there else "It is among your models now."
             is_ours = True
-            found = await beside(partial(self._inspect, places[0], self._choices.settings.n_ctx), "added file")
+            found = await beside(partial(self._inspect, places[0]), "added file")
             row.found = found
             self.on_added()
         finally:

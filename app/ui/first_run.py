@@ -70,7 +70,7 @@ class FirstRun(QObject):
         self._contents = contents
         has_own = any(entry.name != STARTER for entry in contents.models)
         is_under_way = self._pair is not None and self._models.pulls.find(self.title) is not None
-        if not self._choices.settings.recommend or (has_own and not is_under_way):
+        if self._is_switched or not self._choices.settings.recommend or (has_own and not is_under_way):
             self.card.hide()
         elif self._pair is None and not self._looking.is_running:
             self._looking.run(self._look())
@@ -153,5 +153,7 @@ def _facts(pair: CatalogPair, room: Room) -> str:
     sizes = [file.n_bytes for model in models if model is not None for file in model.files]
     known = sum(size or 0 for size in sizes)
     load = f"{bytes_words(known)} to download" if None not in sizes else ""
-    memory = f"takes about {bytes_words(pair.memory_bytes)} of {bytes_words(room.total_bytes)} of memory"
-    return " · ".join(part for part in (load, memory, f"licence {pair.target.licence}") if part)
+    memory = (
+        f"Takes about {bytes_words(pair.memory_bytes)} of this computer's {bytes_words(room.total_bytes)} of memory"
+    )
+    return " · ".join(part for part in (memory, load, f"licence {pair.target.licence}") if part)
