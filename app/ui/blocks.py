@@ -169,11 +169,11 @@ class BlockStream:
     # --- from segments to blocks ----------------------------------------------------------------------
 
     def _show_tail(self) -> None:
-        segment = self._segments.tail
+        segment = self._segments.tail_from(self._n_cut)
         if segment.kind == "code":
-            self._show_code(segment.text[self._n_cut :], segment.language, is_finished=False)
+            self._show_code(segment.text, segment.language, is_finished=False)
         elif segment.text.strip():
-            self._show_prose(segment.text[self._n_cut :], is_finished=False)
+            self._show_prose(segment.text, is_finished=False)
 
     def _finish(self, segment: Segment) -> None:
         rest = segment.text[self._n_cut :]

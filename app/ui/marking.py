@@ -49,7 +49,7 @@ class Highlights:
         if not self._found:
             return None
         number = min(number, len(self._found) - 1)
-        cursor = self._found[number].cursor
+        cursor = QTextCursor(self._found[number].cursor)  # a copy: the mark that holds it is replaced
         self._found[number] = self._mark(cursor, CURRENT)
         self._show()
         return cursor

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.blocks import BlockStream, plain_blocks
 from app.ui.code_block import CodeView
@@ -140,8 +140,9 @@ class QuestionView(MessageView):
         self._bubble.lower()
         self._ideal_px = self._ideal_width()
         row = QHBoxLayout()
-        row.addStretch()
+        row.addStretch(1)
         row.addWidget(self.foot)
+        self.foot.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self.foot.status.hide()
         self._below_column.addLayout(row)
         self.column.show_blocks(plain_blocks(text))

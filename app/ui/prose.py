@@ -32,6 +32,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
 from app.ui.blocks import is_tame
+from app.ui.formulas import protect_formulas
 from app.ui.marking import Highlights
 from app.ui.theme import code_font, colours, follow, see_through, text_font
 from app.ui.visible import visible
@@ -184,7 +185,7 @@ class ProseView(QTextBrowser):
 
     def _render(self, markdown: str) -> None:
         """Append Markdown. ``insertMarkdown`` merges its first block into the last one; the joint keeps them apart."""
-        document, markdown = self.document(), visible(markdown)
+        document, markdown = self.document(), protect_formulas(visible(markdown))
         cursor = QTextCursor(document)
         cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.End)

@@ -12,6 +12,8 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u2028\u2029\u202a-\u202e\u2060-\u206f\ufdd0-\ufdef\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
 )
 
+_NAMES = {0x00: "NUL", 0x07: "BEL", 0x08: "BS", 0x0C: "FF", 0x0D: "CR", 0x1B: "ESC", 0x7F: "DEL"}
+
 
 def visible(text: str) -> str:
     """Return the text with signs in place of controls; CR LF becomes LF."""
@@ -22,8 +24,4 @@ def visible(text: str) -> str:
 
 def _sign(found: re.Match[str]) -> str:
     code = ord(found[0])
-    if code < 0x20:
-        return chr(0x2400 + code)  # the pictures of control characters
-    if code == 0x7F:
-        return "\u2421"
-    return f"⟨U+{code:04X}⟩"
+    return f"⟨{_NAMES.get(code, f'U+{code:04X}')}⟩"
