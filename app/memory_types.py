@@ -37,3 +37,8 @@ class MemoryTypes(msgspec.Struct, frozen=True):
     type_k: str = "f16"
     type_v: str = "bf16"
     flash_attention: bool | None = None
+
+    @property
+    def has_one_path(self) -> bool:
+        """Whether ggml's CPU attention takes the same way for one row as for several, at any context length."""
+        return self.flash_attention is not False and not (self.type_k == self.type_v in ("f16", "f32"))

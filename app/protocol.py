@@ -71,14 +71,15 @@ class Sampling(_Value, frozen=True):
 class Speculation(_Value, frozen=True):
     """How the next answer is drafted. ``types`` are tried in order; empty or ``none`` is off.
 
-    ``draft_tokens`` is the draft length limit k; drafts shorter than ``draft_min`` are not used; a
-    model drafter stops when its token's probability falls below ``p_min``.
+    ``draft_tokens`` is the draft length limit k; drafts shorter than ``draft_min`` are not used; a model drafter stops
+    when its token's probability falls below ``p_min``; ``exact``: no draft is so long that it could tip a near tie.
     """
 
     types: tuple[SpecType, ...] = ()
     draft_tokens: DraftTokens = 4
     draft_min: int = 0
     p_min: float = 0.0
+    exact: bool = False
 
 
 class ErrorInfo(_Value, frozen=True):
@@ -271,7 +272,7 @@ class LoadProgress(_Event, frozen=True, tag="load_progress"):
 class Loaded(_Event, frozen=True, tag="loaded"):
     """Both models are ready. ``drafters`` can be engaged; ``not_engageable`` says why others cannot.
 
-    ``draft_device`` is "" without a draft file.
+    ``draft_device`` is "" without a draft file. Up to ``n_rows_alike`` rows at once have the logits of one at a time.
     """
 
     id: int
@@ -286,6 +287,7 @@ class Loaded(_Event, frozen=True, tag="loaded"):
     memory: MemoryTypes = MemoryTypes()
     notices: tuple[NoticeInfo, ...] = ()
     draft_device: str = ""
+    n_rows_alike: int = 1
 
 
 class Unloaded(_Event, frozen=True, tag="unloaded"):

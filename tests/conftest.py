@@ -105,6 +105,12 @@ def expect_log():
 
 
 @pytest.fixture(scope="session")
+def tiny_k_quants(tmp_path_factory):
+    """A target of Q4_K."""
+    return tiny.k_quants(tmp_path_factory.mktemp("tiny-k") / "tiny-llama-Q4_K.gguf")
+
+
+@pytest.fixture(scope="session")
 def tiny_pair(tmp_path_factory) -> tiny.TinyPair:
     """Target and draft of the llama architecture, Q8_0, history matters, three drafts of four are right."""
     return tiny.llama_pair(tmp_path_factory.mktemp("tiny"))

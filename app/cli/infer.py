@@ -49,6 +49,7 @@ class InferOptions:
     draft_tokens: options.DraftTokens = "auto"
     draft_min: options.DraftMin = 0
     draft_p_min: options.DraftPMin = 0.0
+    exact: options.Exact = False
     temperature: options.Temperature = options.DEFAULTS.temperature
     top_k: options.TopK = options.DEFAULTS.top_k
     top_p: options.TopP = options.DEFAULTS.top_p
@@ -77,7 +78,8 @@ class InferOptions:
         length = options.draft_length(self.draft_tokens)
         types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
         options.check_draft_used(self.draft_model, types)
-        return options.speculation(types, length, self.draft_min, self.draft_p_min)
+        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min)
+        return msgspec.structs.replace(drafts, exact=self.exact)
 
     def sampling(self) -> Sampling:
         """How to draw; a fresh seed each time unless one is given.

@@ -86,6 +86,15 @@ DraftPMin = Annotated[
         rich_help_panel=DRAFTING,
     ),
 ]
+Exact = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Only drafts that are computed with the rounding of plain decoding, so that they cannot change a word; "
+        "how long they may be is measured when the model is loaded.",
+        rich_help_panel=DRAFTING,
+    ),
+]
 Temperature = Annotated[
     float,
     typer.Option(

@@ -24,7 +24,7 @@ from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
-from app.engine.warm_up import time_drafting, time_rows, warm_up
+from app.engine.warm_up import learn_rows, time_drafting, warm_up
 from app.errors import ModelFileError, PairError, SlipstreamError, UsageError
 from app.memory_types import is_quantised
 from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
@@ -83,6 +83,7 @@ class LoadedPair:
     not_engageable: dict[SpecType, str] = field(default_factory=dict)
     evidence: Evidence = field(default_factory=Evidence)
     notices: list[NoticeInfo] = field(default_factory=list)
+    n_rows_alike: int = 1
 
     def drafters(self) -> tuple[SpecType, ...]:
         """Return what can be engaged."""
@@ -135,15 +136,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         LoadError: there is no room for its context, or the load was cancelled.
         UsageError: a number of the command is out of its range.
     """
-    if not 0 <= command.draft_max <= MAX_DRAFT_TOKENS:
-        raise UsageError(f"The longest draft is {command.draft_max}.", f"It must be 0 to {MAX_DRAFT_TOKENS}.")
-    if min(command.n_ctx, command.n_threads, command.draft_n_ctx, command.draft_n_threads) < 0:
-        raise UsageError("Context length and threads cannot be negative.", "0 means: choose for me.")
-    n_most = max(command.n_threads, command.draft_n_threads)
-    if n_most > MAX_THREADS:
-        raise UsageError(f"{n_most} threads are too many.", f"At most {MAX_THREADS}; 0 means: choose for me.")
-    for memory in (command.memory, command.draft_memory):
-        _check_memory(memory)
+    _check_numbers(command)
     n_threads = command.n_threads or default_threads()
     header = read_header(Path(command.target))
     check_can_answer(header)
@@ -173,10 +166,24 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         )
 
     def learn() -> None:
-        pair.evidence.costs.base_s = time_rows(target.context)
+        rows = learn_rows(target.context)
+        pair.evidence.costs.base_s, pair.n_rows_alike = rows.cost_s, rows.n_alike
 
     yield from _or_close(target, warm_up(command.id, target.context, target.model.bos, cancel, learn))
     return pair
+
+
+def _check_numbers(command: Load) -> None:
+    """Refuse numbers that are out of their range, and a memory that cannot be."""
+    if not 0 <= command.draft_max <= MAX_DRAFT_TOKENS:
+        raise UsageError(f"The longest draft is {command.draft_max}.", f"It must be 0 to {MAX_DRAFT_TOKENS}.")
+    if min(command.n_ctx, command.n_threads, command.draft_n_ctx, command.draft_n_threads) < 0:
+        raise UsageError("Context length and threads cannot be negative.", "0 means: choose for me.")
+    n_most = max(command.n_threads, command.draft_n_threads)
+    if n_most > MAX_THREADS:
+        raise UsageError(f"{n_most} threads are too many.", f"At most {MAX_THREADS}; 0 means: choose for me.")
+    for memory in (command.memory, command.draft_memory):
+        _check_memory(memory)
 
 
 def _check_memory(memory: MemoryTypes) -> None:

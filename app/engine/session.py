@@ -108,6 +108,7 @@ class Session:
             memory=pair.target.context.memory_types,
             notices=tuple(pair.notices),
             draft_device=pair.draft_device(),
+            n_rows_alike=pair.n_rows_alike,
         )
 
     def unload(self) -> None:

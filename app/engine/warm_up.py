@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
 
 from app.engine.cancel import CancelFlag
 from app.engine.costs import FEW, MANY, DrafterCost, measure_rows
-from app.engine.llama import Context, DecodeCancelledError
+from app.engine.llama import Context, DecodeCancelledError, Row
 from app.errors import LoadError
 from app.protocol import LoadProgress
 
@@ -15,18 +18,45 @@ LEAST_BUDGET_S, MOST_BUDGET_S, BUDGET_PASSES = 1.0, 3.0, 14
 """Time that a load spends on learning what verifying costs by row count: so many one-row passes, within limits."""
 
 
-def time_rows(context: Context) -> dict[int, float]:
-    """Return the seconds of a pass by row count, measured on an empty memory."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a pass costs by its row count, and up to how many rows its logits are bit for bit those of one row."""
+
+    cost_s: dict[int, float]
+    n_alike: int
+
+
+def learn_rows(context: Context) -> Rows:
+    """Time passes by row count on an empty memory, and hold their logits against those of one row.
+
+    Kernels may change with the number of rows: ggml's tiled one for K-quants on x86 begins at 8, and float weights
+    round otherwise from 2 on. Whether they do is seen here, whatever the device.
+    """
+    first: list[Row] = []
+    is_alike: dict[int, bool] = {}
 
     def run(n_rows: int) -> float:
         started_s = time.perf_counter()
         context.decode([0] * n_rows, n_rows)
+        row = context.row(0)
         took_s = time.perf_counter() - started_s
+        if not first:
+            first.append(row.copy())
+        is_alike[n_rows] = is_alike.get(n_rows, True) and np.array_equal(row, first[0])
         context.rewind(0)
         return took_s
 
     budget_s = min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * run(1)))
-    return measure_rows(run, context.n_draft_max + 1, budget_s)
+    cost_s = measure_rows(run, context.n_draft_max + 1, budget_s)
+    if 2 not in cost_s and context.n_draft_max:
+        cost_s[2] = run(2)  # on a busy machine the budget may end before
+    return Rows(cost_s, _n_alike(is_alike) if context.memory_types.has_one_path else 1)
+
+
+def _n_alike(is_alike: dict[int, bool]) -> int:
+    """Return the largest measured row count up to which all measured ones are alike."""
+    bound = min((n for n, alike in is_alike.items() if not alike), default=max(is_alike) + 1)
+    return max((n for n in is_alike if n < bound), default=1)
 
 
 def time_drafting(context: Context) -> DrafterCost:

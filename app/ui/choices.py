@@ -61,8 +61,9 @@ class Choices:
         return NGRAM if "ngram" in kinds else NO_DRAFTER
 
     def choose_drafter(self, name: str) -> None:
-        """Let that one draft from the next answer on; n-gram stays before it if it was."""
-        first: tuple[SpecType, ...] = ("ngram",) if self.is_ngram_first else ()
+        """Let that one draft from the next answer on, n-gram before it unless that was switched off: it costs nothing."""
+        is_off = self.drafter not in (NGRAM, NO_DRAFTER) and not self.is_ngram_first
+        first: tuple[SpecType, ...] = () if is_off else ("ngram",)
         if name in (NO_DRAFTER, NGRAM):
             self.change(draft=None, spec_types=("ngram",) if name == NGRAM else ())
         elif name == HEADS:
@@ -93,7 +94,14 @@ class Choices:
         draft = chosen.draft if _BY_FILE & set(chosen.spec_types) else None
         memory = self._memory()
         return PairChoice(
-            chosen.target, draft, n_ctx=chosen.n_ctx, n_threads=chosen.n_threads, memory=memory, draft_memory=memory
+            chosen.target,
+            draft,
+            n_ctx=chosen.n_ctx,
+            n_threads=chosen.n_threads,
+            memory=memory,
+            draft_memory=memory,
+            compute=chosen.compute,
+            draft_compute=chosen.draft_compute,
         )
 
     def _memory(self) -> MemoryTypes:
@@ -113,6 +121,8 @@ class Choices:
             "type_k": pair.memory.type_k,
             "type_v": pair.memory.type_v,
             "flash_attention": words[pair.memory.flash_attention],
+            "compute": pair.compute,
+            "draft_compute": pair.draft_compute,
         }
 
     def speculation(self) -> Speculation:
@@ -122,7 +132,7 @@ class Choices:
         length = self.settings.draft_tokens
         if isinstance(length, int):
             length = min(max(1, length), MAX_DRAFT_TOKENS)
-        return Speculation(types=self.settings.spec_types, draft_tokens=length)
+        return Speculation(types=self.settings.spec_types, draft_tokens=length, exact=self.settings.exact)
 
     def sampling(self, seed: int) -> Sampling:
         """How tokens are chosen, with this seed."""

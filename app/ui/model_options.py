@@ -120,6 +120,7 @@ class ModelOptions(QFrame):
         self.ngram_first.setToolTip(
             "It costs next to nothing; the drafter that is chosen steps in where it has nothing."
         )
+        self.exact = Switch("Only drafts that cannot change a word")
         self._models: tuple[SpecType, ...] = ()
         self.context = Choice(
             "Context length", "How much of the conversation the model can look at. Longer takes more memory."
@@ -147,6 +148,7 @@ class ModelOptions(QFrame):
 
     def _connect(self) -> None:
         self.length.picked.connect(lambda n: self.chosen.emit({"draft_tokens": n}))
+        self.exact.toggled.connect(lambda is_on: self.chosen.emit({"exact": is_on}))
         self.slide.toggled.connect(lambda is_on: self.chosen.emit({"slide": is_on}))
         self.ngram_first.toggled.connect(self.on_ngram_first)
         self.context.picked.connect(lambda n: self.chosen.emit({"n_ctx": n}))
@@ -161,6 +163,7 @@ class ModelOptions(QFrame):
         column.addWidget(_heading("From the next answer on"))
         column.addLayout(_rows([("&Draft length", self.length)]))
         column.addWidget(self.ngram_first)
+        column.addWidget(self.exact)
         column.addWidget(self.slide)
         column.addSpacing(GRID // 2)
         column.addWidget(_heading("When the model is loaded"))
@@ -182,13 +185,16 @@ class ModelOptions(QFrame):
         row.addWidget(done)
         return row
 
-    def show_settings(self, settings: Settings, *, n_ctx_train: int, n_threads: int, can_load: bool) -> None:
+    def show_settings(
+        self, settings: Settings, *, n_ctx_train: int, n_threads: int, n_rows_alike: int, can_load: bool
+    ) -> None:
         """Show what is chosen.
 
         Args:
             settings: what is chosen.
             n_ctx_train: the longest context of the model that is loaded, 0 if none is.
             n_threads: what it computes with, 0 if none is loaded.
+            n_rows_alike: rows at once that its target computes as it does one, 0 if none is loaded.
             can_load: whether a model could be loaded now.
         """
         lengths = dict.fromkeys((*DRAFT_LENGTHS, settings.draft_tokens))
@@ -200,7 +206,14 @@ class ModelOptions(QFrame):
         self.flash.allow("off", is_allowed=not is_quantised(settings.type_v))
         self._models = tuple(kind for kind in settings.spec_types if kind not in ("ngram", "none"))
         self.ngram_first.setEnabled(bool(self._models))
-        with QSignalBlocker(self.slide), QSignalBlocker(self.threads), QSignalBlocker(self.ngram_first):
+        self.exact.setToolTip(exact_words(n_rows_alike))
+        with (
+            QSignalBlocker(self.slide),
+            QSignalBlocker(self.exact),
+            QSignalBlocker(self.threads),
+            QSignalBlocker(self.ngram_first),
+        ):
+            self.exact.setChecked(settings.exact)
             self.ngram_first.setChecked(bool(self._models) and "ngram" in settings.spec_types)
             self.slide.setChecked(settings.slide)
             self.threads.setRange(0, max(os.cpu_count() or 1, settings.n_threads))
@@ -220,6 +233,18 @@ class ModelOptions(QFrame):
         super().hideEvent(event)
         if not event.spontaneous():
             self.closed.emit()
+
+
+def exact_words(n_rows_alike: int) -> str:
+    """Say what the restriction means with the model that is loaded."""
+    why = "A longer draft is as right, but is computed with other rounding: it can tip a near tie between two words."
+    match n_rows_alike:
+        case 0:
+            return why
+        case 1:
+            return f"{why} With this model, on this device, no draft is so short: speculation would not engage."
+        case n:
+            return f"{why} With this model, on this device: drafts of up to {n - 1} tokens."
 
 
 def _contexts(n_ctx_train: int, current: int) -> Iterator[tuple[int, str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
 
-FIELDS = ("draft_tokens", "slide", "n_ctx", "n_threads", "type_k", "type_v", "flash_attention")
+FIELDS = ("draft_tokens", "slide", "exact", "n_ctx", "n_threads", "type_k", "type_v", "flash_attention")
 """The settings that the popup is about."""
 
 
@@ -65,6 +65,7 @@ class OptionsControl(QObject):
             self._choices.settings,
             n_ctx_train=state.loaded.target.n_ctx_train if state.loaded else 0,
             n_threads=state.loaded.n_threads if state.loaded else 0,
+            n_rows_alike=state.loaded.n_rows_alike if state.loaded else 0,
             can_load=state.phase != "answering",
         )
 

@@ -45,13 +45,13 @@ def test_a_draft_model_is_loaded_with_the_target(program):
         program.controller.engine.pick_drafter("starter")
         await program.until(lambda: len(loads(program)) == 2 and not program.controller.engine.is_loading)
         assert loads(program)[1].draft == loads(program)[1].target
-        assert program.window.pair_bar.speculation_words == "ready: draft model, length chosen by what pays"
+        assert program.window.pair_bar.speculation_words == "ready: n-gram + draft model, length chosen by what pays"
         await program.ask("go")
-        assert "draft model, length chosen by what pays" in program.last_answer.status
+        assert "length chosen by what pays" in program.last_answer.status
 
     program.run(story)
     settings, _ = load_settings()
-    assert (settings.draft, settings.spec_types) == ("starter", ("draft-simple",))
+    assert (settings.draft, settings.spec_types) == ("starter", ("ngram", "draft-simple"))
 
 
 def test_changing_between_ngram_and_none_loads_nothing(program):

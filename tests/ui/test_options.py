@@ -154,9 +154,6 @@ def test_ngram_may_draft_before_the_drafter_that_is_chosen(program):
         await closed(program)
         program.controller.engine.pick_drafter("starter")
         await program.until(lambda: not program.controller.engine.is_loading)
-        popup = await opened(program)
-        popup.ngram_first.click()
-        await closed(program)
         assert program.window.pair_bar.speculation_words.startswith("ready: n-gram + draft model")
         await program.ask("go")
         assert sent(program, Generate)[-1].speculation.types == ("ngram", "draft-simple")
@@ -166,6 +163,8 @@ def test_ngram_may_draft_before_the_drafter_that_is_chosen(program):
         popup.ngram_first.click()
         await closed(program)
         assert program.controller.choices.kinds == ("draft-simple",)
+        program.controller.choices.choose_drafter("other")
+        assert program.controller.choices.kinds == ("draft-simple",), "it stays off"
 
     program.run(story)
 
@@ -176,14 +175,14 @@ def test_heads_in_the_model_can_be_picked(program):
     async def story():
         assert "MTP heads" in items(program.window.pair_bar._drafter)
         program.controller.engine.pick_drafter(HEADS)
-        assert program.window.pair_bar.speculation_words.startswith("ready: MTP heads")
+        assert program.window.pair_bar.speculation_words.startswith("ready: n-gram + MTP heads")
         assert program.window.pair_bar._drafter.currentText() == "MTP heads"
         await program.ask("go")
-        assert sent(program, Generate)[-1].speculation.types == ("draft-mtp",)
+        assert sent(program, Generate)[-1].speculation.types == ("ngram", "draft-mtp")
         assert len(sent(program, Load)) == 1
 
     program.run(story)
-    assert load_settings()[0].spec_types == ("draft-mtp",)
+    assert load_settings()[0].spec_types == ("ngram", "draft-mtp")
 
 
 def test_a_file_that_holds_heads_drafts_as_such(program):
@@ -193,11 +192,11 @@ def test_a_file_that_holds_heads_drafts_as_such(program):
         assert "MTP heads" not in items(program.window.pair_bar._drafter)
         program.controller.engine.pick_drafter("starter")
         await program.until(lambda: len(sent(program, Load)) == 2 and not program.controller.engine.is_loading)
-        assert program.window.pair_bar.speculation_words.startswith("ready: MTP heads")
+        assert program.window.pair_bar.speculation_words.startswith("ready: n-gram + MTP heads")
         assert program.window.pair_bar._drafter.currentText() == "draft model: starter"
 
     program.run(story)
-    assert (load_settings()[0].draft, load_settings()[0].spec_types) == ("starter", ("draft-mtp",))
+    assert (load_settings()[0].draft, load_settings()[0].spec_types) == ("starter", ("ngram", "draft-mtp"))
 
 
 def test_defaults_are_those_of_the_first_start(program):
@@ -255,7 +254,7 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
         popup = await opened(program)
         kinds = (QComboBox, QSpinBox, Switch, QPushButton)
         named = [w for kind in kinds for w in popup.findChildren(kind)]
-        assert len(named) == 9
+        assert len(named) == 10
         for widget in named:
             assert QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name), widget
             assert widget.isEnabled() or widget is popup.ngram_first
@@ -292,3 +291,18 @@ def test_every_length_and_memory_has_words_of_its_own():
     assert {1, 2, 3, 4, 5, 6, 7, 8, "auto", "rolling"} <= set(DRAFT_LENGTHS)
     assert length_words(1) == "1 token"
     assert memory_words("q8_0", "f16") == "K q8_0, V f16"
+
+
+def test_drafts_that_cannot_change_a_word_can_be_asked_for(program):
+    async def story():
+        popup = await opened(program)
+        assert "near tie" in popup.exact.toolTip()
+        assert "up to" in popup.exact.toolTip() or "no draft" in popup.exact.toolTip()
+        popup.exact.click()
+        await closed(program)
+        await program.ask("go")
+        assert sent(program, Generate)[-1].speculation.exact
+        assert len(sent(program, Load)) == 1
+
+    program.run(story)
+    assert load_settings()[0].exact

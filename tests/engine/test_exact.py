@@ -1,0 +1,60 @@
+"""Up to how many rows a pass has the logits of one row is seen at load, and drafts can be kept within."""
+
+from __future__ import annotations
+
+import platform
+
+import pytest
+
+from app.engine.session import Session
+from app.engine.template import Renderer
+from app.engine.warm_up import learn_rows
+from app.protocol import MemoryTypes
+from tests.engine.sessions import answer, load
+
+REPEATS = "Repeat this line: the quick brown fox jumps over the lazy dog. the quick brown fox jumps over"
+
+
+@pytest.fixture
+def session():
+    session = Session(Renderer())
+    yield session
+    session.close()
+
+
+def test_quantised_weights_round_alike_for_several_rows(session, tiny_pair):
+    loaded = load(session, tiny_pair.target)
+    assert loaded.n_rows_alike >= 4
+    text = answer(session, REPEATS, types=("ngram",), k=8, speculation={"exact": True})
+    assert text.started.engagement.engaged
+    assert 1 <= text.started.engagement.draft_tokens <= loaded.n_rows_alike - 1
+
+
+def test_kernels_that_change_with_the_rows_are_seen(session, tiny_k_quants):
+    """ggml's tiled kernel for K-quants begins at 8 rows on x86; where it does not exist, all are alike."""
+    load(session, tiny_k_quants)
+    context = session._pair.target.context
+    seen = learn_rows(context)
+    context.decode([0], 1)
+    one = context.row(0).copy()
+    context.rewind(0)
+    context.decode([0] * 8, 8)
+    is_alike = bool((context.row(0) == one).all())
+    context.rewind(0)
+    assert (seen.n_alike >= 8) == is_alike
+    if platform.machine() == "x86_64":
+        assert seen.n_alike < 8, "the kernel is gone, or this no longer sees it"
+
+
+def test_a_memory_with_two_paths_promises_nothing(session, tiny_pair):
+    loaded = load(session, tiny_pair.target, memory=MemoryTypes("f16", "f16"))
+    assert loaded.n_rows_alike == 1
+    got = answer(session, REPEATS, types=("ngram",), k=8, speculation={"exact": True})
+    assert not got.started.engagement.engaged
+    assert "rounding" in got.started.engagement.reason
+
+
+def test_without_the_restriction_drafts_are_as_long_as_asked(session, tiny_pair):
+    load(session, tiny_pair.target, memory=MemoryTypes("f16", "f16"))
+    got = answer(session, REPEATS, types=("ngram",), k=8)
+    assert got.started.engagement.draft_tokens == 8
