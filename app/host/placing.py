@@ -13,7 +13,7 @@ from app.engine.discovery import Found
 from app.engine.probe import Device
 from app.engine.threads import default_threads
 from app.errors import EngineDiedError, LoadError
-from app.host.computing import choose, fitting_memory, is_processor, manner_of, placement
+from app.host.computing import choose, fitting_memory, manner_of, placement
 from app.host.device_book import DeviceBook
 from app.host.runtimes import InUse, Runtimes
 from app.host.values import PairChoice
@@ -68,7 +68,7 @@ class Placing:
             SlipstreamError: the runtime cannot be asked.
         """
         draft_words = pair.draft_compute or pair.compute
-        if is_processor(pair.compute) and is_processor(draft_words):
+        if pair.is_on_processor:
             return Placed()
         shelf, runtime = self._runtimes.shelf(), self._runtimes.in_use()
         say("Looking for devices…")
@@ -135,7 +135,7 @@ def _backends(found: Found, devices: Sequence[Device]) -> Backends:
 
 async def in_thread(place: Callable[[PairChoice, Say], Placed], pair: PairChoice, say: Say) -> Placed:
     """Place a pair on a thread, and have what it tells told on this loop, as long as somebody waits for it."""
-    if is_processor(pair.compute) and is_processor(pair.draft_compute):
+    if pair.is_on_processor:
         return Placed()
     loop, is_over = asyncio.get_running_loop(), False
 

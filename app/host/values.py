@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from app.host.computing import is_processor
 from app.protocol import ChatMessage, Chunk, Done, Load, Loaded, MemoryTypes, Prefill, Sampling, Speculation, Started
 
 HostPhase = Literal["stopped", "starting", "idle", "loading", "answering", "died"]
@@ -30,6 +31,11 @@ class PairChoice:
     draft_n_threads: int = 0
     compute: str = "cpu"
     draft_compute: str = ""
+
+    @property
+    def is_on_processor(self) -> bool:
+        """Whether both models run on the processor alone."""
+        return is_processor(self.compute) and is_processor(self.draft_compute)
 
     def on_processor(self) -> PairChoice:
         """Return the same pair on the processor alone."""

@@ -26,6 +26,7 @@ from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
 from app.ui.chats import Chats
 from app.ui.choices import Choices
+from app.ui.devices_control import DevicesControl
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
 from app.ui.models_control import ModelsControl
@@ -90,6 +91,8 @@ class Controller(QObject):
         self.shelf = ShelfControl(window, self.library, self.choices, self.engine, self.models)
         self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine, self.models)
         self.menu.use(self.shelf)
+        self.devices = DevicesControl(window, self.choices, self.engine)
+        self.menu.use_devices(self.devices)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
@@ -143,7 +146,7 @@ class Controller(QObject):
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
-        measuring = (self.profiler, self.baselines, self.sessions, self.shelf, self.models)
+        measuring = (self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
         parts = (*measuring, self.answering, self.panel, self.roofline, self.engine, self.host)
         for part in (closing.close for closing in parts):
             try:

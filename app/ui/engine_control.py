@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 RESTART = "Start the engine again"
+USE_PROCESSOR = "Use the CPU"
 KEPT = "Nothing that was written is lost."
 
 LOAD_PATIENCE_S = 60.0
@@ -111,6 +112,11 @@ class EngineControl(QObject):
         self._window.notice.on_close()
         self._run(self._load(is_restart=True))
 
+    def use_processor(self) -> None:
+        """Start the engine again with the same pair, on the processor alone."""
+        self._choices.change(compute="cpu", draft_compute="")
+        self.restart()
+
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         if self._task is not None and not self._task.done():
             self._task.cancel()
@@ -131,8 +137,10 @@ class EngineControl(QObject):
             self._go_back_to(self._host.state)  # what it died of is not what a restart begins with
         except SlipstreamError as fault:
             logger.info("load failed: %s", fault.message)
-            self._window.notice.say("error", fault.message, fault.hint)
             self._go_back_to(self._host.state)
+            is_elsewhere = not self._choices.pair().is_on_processor
+            action = (USE_PROCESSOR, self.use_processor) if is_elsewhere else None
+            self._window.notice.say("error", fault.message, fault.hint, action=action)
         else:
             self._take_in_loaded()
             if refusal is not None:
@@ -304,12 +312,16 @@ class EngineControl(QObject):
         if (state.loaded is None) != self._is_empty:
             self._is_empty = state.loaded is None
             self.loaded_changed.emit()
-        if state.phase == "died" and not self.is_loading and not self._is_answering:
+        is_elsewhere = not self._choices.pair().is_on_processor  # there the notice offers something else
+        if state.phase == "died" and not self.is_loading and (is_elsewhere or not self._is_answering):
             self.say_died(EngineDiedError(state.detail))
 
     def say_died(self, fault: EngineDiedError) -> None:
-        """Say that the engine is gone, and offer to start it again."""
-        self._window.notice.say("error", fault.message, KEPT, action=(RESTART, self.restart))
+        """Say that the engine is gone, and offer to start it again; after a device that failed, on the processor."""
+        action = (RESTART, self.restart)
+        if not self._choices.pair().is_on_processor:
+            action = (USE_PROCESSOR, self.use_processor)
+        self._window.notice.say("error", fault.message, KEPT, action=action)
 
     def say_stuck(self, words: str) -> None:
         """Say that the engine hangs, and offer to start it again."""

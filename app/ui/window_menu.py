@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.protocol import DraftTokens
     from app.ui.chats import Chats
     from app.ui.choices import Choices
+    from app.ui.devices_control import DevicesControl
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
     from app.ui.models_control import ModelsControl
@@ -43,6 +44,7 @@ class WindowMenu(QObject):
         self._window, self._theme, self._choices, self._chats, self._engine = window, theme, choices, chats, engine
         self._models = models
         self._shelf: ShelfControl | None = None
+        self._devices: DevicesControl | None = None
         window.pair_bar.menu_requested.connect(self.pop_up)
         for keys, action in self._shortcuts():
             window.add_shortcut(keys, action)
@@ -50,6 +52,10 @@ class WindowMenu(QObject):
     def use(self, shelf: ShelfControl) -> None:
         """Offer what can be done with files."""
         self._shelf = shelf
+
+    def use_devices(self, devices: DevicesControl) -> None:
+        """Offer the page about devices."""
+        self._devices = devices
 
     def _shortcuts(self) -> tuple[tuple[str, Callable[[], object]], ...]:
         window = self._window
@@ -99,6 +105,8 @@ class WindowMenu(QObject):
             self._add(menu, "Open model files…", self._shelf.drop.choose_files)
             self._add(menu, "Models folder…", self._shelf.open_folder)
         self._add(menu, "Model options…", window.pair_bar.options_requested.emit, "Ctrl+,")
+        if self._devices is not None:
+            self._add(menu, "Devices and runtimes…", self._devices.open)
         self._add(menu, "Which draft is worth it?…", window.panel.foot.profile_requested.emit)
         self._add(menu, "Record baseline", window.panel.record_requested.emit)
         self._add(menu, "Export session metrics…", window.panel.export_requested.emit, "Ctrl+Shift+E")

@@ -1,0 +1,167 @@
+"""Behind the page about devices: looks, tries, adds and chooses, on threads; has the pair loaded where it is placed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from app.errors import SlipstreamError
+from app.host.background import beside
+from app.host.runtimes import BUILT_IN, Runtimes
+from app.host.survey import Survey, survey
+from app.ui.devices_dialog import DevicesDialog
+
+if TYPE_CHECKING:
+    from app.ui.choices import Choices
+    from app.ui.engine_control import EngineControl
+    from app.ui.main_window import MainWindow
+
+
+class DevicesControl(QObject):
+    """Between the page on one side, runtimes, devices and settings on the other."""
+
+    def __init__(self, window: MainWindow, choices: Choices, engine: EngineControl) -> None:
+        super().__init__(window)
+        self._window, self._choices, self._engine = window, choices, engine
+        self._runtimes = Runtimes()
+        self._known: Survey | None = None
+        self._task: asyncio.Task[None] | None = None
+        self.dialog: DevicesDialog | None = None
+        engine.loaded_changed.connect(self.on_loaded)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is looked for or tried."""
+        return self._task is not None and not self._task.done()
+
+    async def close(self) -> None:
+        """Stop waiting for what is under way; its process ends by itself."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        if self.dialog is not None:
+            self.dialog.close()
+
+    def open(self) -> None:
+        """Show the page, and look what is here."""
+        if self.dialog is None:
+            self.dialog = self._make()
+        self.dialog.open()
+        self._run("Looking for devices…", survey)
+
+    def _make(self) -> DevicesDialog:
+        dialog = DevicesDialog(self._window)
+        dialog.target_placed.connect(lambda words: self._place(compute=words))
+        dialog.draft_placed.connect(lambda words: self._place(draft_compute=words))
+        dialog.runtime_chosen.connect(self.use)
+        dialog.add_folder_requested.connect(lambda: self._ask_for(is_folder=True))
+        dialog.add_zip_requested.connect(lambda: self._ask_for(is_folder=False))
+        dialog.remove_requested.connect(self.remove)
+        dialog.look_requested.connect(lambda: self._run("Looking for devices…", partial(survey, again=True)))
+        dialog.prove_requested.connect(lambda: self._run("Trying each device…", partial(survey, prove=True)))
+        dialog.finished.connect(self.on_closed)
+        return dialog
+
+    def on_closed(self) -> None:
+        """Forget the page; what is under way goes on."""
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None
+
+    def on_loaded(self) -> None:
+        """Say what the load has taught of the devices, while the page is open."""
+        if self.dialog is not None:
+            self.refresh()
+            self._run("Looking for devices…", survey)
+
+    # --- choosing -------------------------------------------------------------------------------------
+
+    def _place(self, **where: str) -> None:
+        self._choices.change(**where)
+        self._engine.load()
+
+    def use(self, name: str) -> None:
+        """Choose a runtime: the engine is started again on it, the program is not."""
+        self._run(f"Looking at {name}…", partial(self._after, partial(self._runtimes.use, name)), is_new_engine=True)
+
+    def add(self, path: Path) -> None:
+        """Add a runtime and choose it, if it passes the guard."""
+        self._run(f"Looking at {path.name}…", partial(self._after, partial(self._add, path)), is_new_engine=True)
+
+    def remove(self) -> None:
+        """Take the runtime in use off the list."""
+        if self._known is not None and self._known.shelf.active != BUILT_IN:
+            name = self._known.shelf.active
+            self._run("Looking again…", partial(self._after, partial(self._runtimes.remove, name)), is_new_engine=True)
+
+    def _add(self, path: Path) -> None:
+        self._runtimes.use(self._runtimes.add(path).name)
+
+    @staticmethod
+    def _after(work: Callable[[], object]) -> Survey:
+        work()
+        return survey()
+
+    def _ask_for(self, *, is_folder: bool) -> None:
+        dialog = QFileDialog(self.dialog, "Add a runtime")
+        if is_folder:
+            dialog.setFileMode(QFileDialog.FileMode.Directory)
+        else:
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+            dialog.setNameFilters(["Zip files (*.zip)"])
+        dialog.fileSelected.connect(lambda path: self.add(Path(path)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    # --- looking --------------------------------------------------------------------------------------
+
+    def _run(self, words: str, work: Callable[[], Survey], *, is_new_engine: bool = False) -> None:
+        if self._task is not None and not self._task.done():
+            return
+        self._task = asyncio.get_running_loop().create_task(self._look(words, work, is_new_engine=is_new_engine))
+
+    async def _look(self, words: str, work: Callable[[], Survey], *, is_new_engine: bool) -> None:
+        self._show_busy(words)
+        try:
+            self._known = await beside(work, "devices")
+        except SlipstreamError as fault:
+            self._show_busy("")
+            self.refresh()
+            if self.dialog is not None:
+                self.dialog.show_fault(f"{fault.message} {fault.hint}".strip())
+            return
+        self._show_busy("")
+        self.refresh()
+        if is_new_engine:
+            self._engine.restart()
+
+    def _show_busy(self, words: str) -> None:
+        if self.dialog is not None:
+            self.dialog.show_busy(words)
+
+    def refresh(self) -> None:
+        """Show what is known and chosen now."""
+        dialog, known, chosen = self.dialog, self._known, self._choices.settings
+        if dialog is None or known is None:
+            return
+        chip = [known.soc.name, known.soc.cores, known.soc.gpu]
+        dialog.show_devices(known.devices, ", ".join(part for part in chip if part), known.advice)
+        dialog.show_places(places(known), chosen.compute, chosen.draft_compute)
+        runtime = known.found.runtime
+        about = f"llama.cpp {runtime.commit}, ggml {runtime.ggml}. {known.why_not}".strip()
+        names = (BUILT_IN, *(pack.name for pack in known.shelf.packs))
+        dialog.show_runtimes(names, known.shelf.active, about)
+
+
+def places(known: Survey) -> tuple[str, ...]:
+    """Return where models can run: the kinds that are here, and each device by name."""
+    kinds = {report.device.kind for report in known.devices}
+    has_gpu, has_npu = bool(kinds & {"gpu", "igpu"}), "npu" in kinds
+    words = ["cpu"] + ["gpu"] * has_gpu + ["npu"] * has_npu + ["hybrid"] * (has_gpu and has_npu)
+    return (*words, *(report.device.name for report in known.devices if report.device.kind != "cpu"))

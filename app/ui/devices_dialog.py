@@ -1,0 +1,206 @@
+"""What models can run on here: each device with its state in words, where each role runs, which runtime, what helps.
+
+It shows and asks; what that means is :class:`app.ui.devices_control.DevicesControl`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.model_options import Choice
+from app.ui.theme import GRID, named, text_font
+from app.ui.wording import bytes_words
+
+if TYPE_CHECKING:
+    from app.host.survey import DeviceReport
+
+COLUMNS = ("Device", "Kind", "State", "Memory free", "Description")
+SAME = ""
+_STATE_COLUMN = 2
+_KINDS = {"cpu": "processor", "gpu": "GPU", "igpu": "GPU in the processor", "npu": "NPU", "accelerator": "accelerator"}
+_STATES = {
+    "works": "works: a tiny model answered rightly",
+    "untried": "not tried yet",
+    "wrong": "does not work",
+    "failing": "failed while it worked",
+}
+_WORDS = {
+    "cpu": "the processor (CPU)",
+    "gpu": "the GPU",
+    "npu": "the NPU",
+    "hybrid": "NPU and GPU together",
+}
+_BUSY_HINT = "This takes a moment; on a GPU the first time can take minutes."
+
+
+def place_words(compute: str) -> str:
+    """Name where a model runs."""
+    return _WORDS.get(compute, compute)
+
+
+def state_words(report: DeviceReport) -> str:
+    """Say what is known of a device, with the reason."""
+    words = "always there" if report.device.kind == "cpu" else _STATES[report.standing.state]
+    return f"{words}: {report.standing.reason}" if report.standing.reason else words
+
+
+def _description(report: DeviceReport) -> str:
+    device = report.device
+    lent = f"lent by {device.description}; the link is neither encrypted nor authenticated"
+    return lent if device.backend == "RPC" else device.description
+
+
+class DevicesDialog(QDialog):
+    """The page about devices and runtimes."""
+
+    target_placed = Signal(str)
+    draft_placed = Signal(str)
+    runtime_chosen = Signal(str)
+    add_folder_requested = Signal()
+    add_zip_requested = Signal()
+    remove_requested = Signal()
+    look_requested = Signal()
+    prove_requested = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Devices")
+        self.resize(860, 560)
+        self.chip = QLabel()
+        self.chip.setFont(text_font(0.5, bold=True))
+        self.target = Choice(
+            "Where the model runs", "It is loaded again there, after a tiny model answered rightly on it."
+        )
+        self.draft = Choice("Where the draft model runs", "A small model is often fastest on the processor.")
+        self.list = QTreeWidget(columnCount=len(COLUMNS))
+        self.advice = QLabel(wordWrap=True)
+        self.runtime = Choice("Runtime", "The build of llama.cpp that models run on; another can know more devices.")
+        self.about_runtime = named(QLabel(wordWrap=True), "muted")
+        self.folder_button, self.zip_button = QPushButton("Add a &folder…"), QPushButton("Add a &zip…")
+        self.remove_button = QPushButton("&Remove")
+        self.look_button, self.prove_button = QPushButton("&Look again"), QPushButton("&Try each device")
+        self.busy = QLabel()
+        self.progress = QProgressBar(textVisible=False, minimum=0, maximum=0)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        for label in (self.chip, self.advice, self.about_runtime, self.busy):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._connect()
+        self._build()
+        self.show_busy("")
+
+    def _connect(self) -> None:
+        self.list.setHeaderLabels(COLUMNS)
+        self.list.setRootIsDecorated(False)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.list.setAccessibleName("Devices")
+        self.progress.setAccessibleName("Looking for devices")
+        self.target.picked.connect(lambda words: self.target_placed.emit(str(words)))
+        self.draft.picked.connect(lambda words: self.draft_placed.emit(str(words)))
+        self.runtime.picked.connect(lambda name: self.runtime_chosen.emit(str(name)))
+        self.folder_button.clicked.connect(self.add_folder_requested)
+        self.zip_button.clicked.connect(self.add_zip_requested)
+        self.remove_button.clicked.connect(self.remove_requested)
+        self.look_button.clicked.connect(self.look_requested)
+        self.prove_button.clicked.connect(self.prove_requested)
+        self.look_button.setToolTip("Also at what ended its process the last time.")
+        self.prove_button.setToolTip("A tiny model must answer rightly on it, in a process that may die.")
+        self.buttons.rejected.connect(self.reject)
+
+    def _build(self) -> None:
+        places = QGridLayout()
+        places.setHorizontalSpacing(2 * GRID)
+        rows = (
+            ("The &model runs on", self.target),
+            ("The &draft model runs on", self.draft),
+            ("R&untime", self.runtime),
+        )
+        for row, (words, choice) in enumerate(rows):
+            label = QLabel(words)
+            label.setBuddy(choice)
+            places.addWidget(label, row, 0)
+            places.addWidget(choice, row, 1)
+        places.setColumnStretch(1, 1)
+        runtimes = QHBoxLayout()
+        for button in (self.folder_button, self.zip_button, self.remove_button):
+            runtimes.addWidget(button)
+        runtimes.addStretch(1)
+        looking = QHBoxLayout()
+        looking.addWidget(self.look_button)
+        looking.addWidget(self.prove_button)
+        looking.addWidget(self.progress)
+        looking.addWidget(self.busy, 1)
+        column = QVBoxLayout(self)
+        column.setSpacing(GRID)
+        column.addWidget(self.chip)
+        column.addWidget(self.list, 1)
+        column.addLayout(looking)
+        column.addWidget(self.advice)
+        column.addLayout(places)
+        column.addWidget(self.about_runtime)
+        column.addLayout(runtimes)
+        column.addWidget(self.buttons)
+
+    # --- content --------------------------------------------------------------------------------------
+
+    def show_devices(self, reports: Sequence[DeviceReport], chip: str, advice: Iterable[str]) -> None:
+        """List the devices, and what would make more of the machine work."""
+        self.chip.setText(chip)
+        self.list.clear()
+        for report in reports:
+            device = report.device
+            free = bytes_words(device.memory_free_bytes) if device.memory_free_bytes else "unknown"
+            cells = (device.name, _KINDS.get(device.kind, device.kind), state_words(report), free, _description(report))
+            item = QTreeWidgetItem(cells)
+            item.setToolTip(_STATE_COLUMN, state_words(report))
+            self.list.addTopLevelItem(item)
+        self.advice.setText("\n".join(advice))
+        self.advice.setVisible(bool(self.advice.text()))
+
+    def show_places(self, places: Sequence[str], target: str, draft: str) -> None:
+        """Offer where models can run; what is chosen stays on offer, whether it is there or not."""
+        known = dict.fromkeys((*places, target))
+        self.target.fill(((words, place_words(words)) for words in known), target)
+        drafts = dict.fromkeys((SAME, *places, draft))
+        self.draft.fill(((words, place_words(words) if words else "the same") for words in drafts), draft)
+
+    def show_runtimes(self, names: Sequence[str], current: str, about: str) -> None:
+        """Offer the runtimes, and say what is to be said about the one in use."""
+        self.runtime.fill(((name, name) for name in dict.fromkeys((*names, current))), current)
+        self.about_runtime.setText(about)
+        self.remove_button.setEnabled(current != names[0])
+
+    def show_busy(self, words: str) -> None:
+        """Say what is being looked for; "" for nothing."""
+        for button in (self.folder_button, self.zip_button, self.look_button, self.prove_button, self.runtime):
+            button.setEnabled(not words)
+        self.busy.setText(f"{words} {_BUSY_HINT}" if words else "")
+        self.progress.setVisible(bool(words))
+
+    def show_fault(self, words: str) -> None:
+        """Say what went wrong, where progress is told otherwise."""
+        self.busy.setText(words)
+
+    def states(self) -> dict[str, str]:
+        """What is said about each device, by its name."""
+        items = [self.list.topLevelItem(row) for row in range(self.list.topLevelItemCount())]
+        return {str(item.text(0)): str(item.text(_STATE_COLUMN)) for item in items if item is not None}
