@@ -24,6 +24,7 @@ from app.host import Host
 from app.models.library import Library
 from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
+from app.ui.branching import Branching
 from app.ui.chats import Chats
 from app.ui.choices import Choices
 from app.ui.devices_control import DevicesControl
@@ -36,6 +37,7 @@ from app.ui.profiler import ProfilerControl
 from app.ui.roofline import RooflineControl
 from app.ui.session_control import SessionControl
 from app.ui.shelf_control import ShelfControl
+from app.ui.token_counts import TokenCounts
 from app.ui.window_menu import WindowMenu
 
 if TYPE_CHECKING:
@@ -77,6 +79,10 @@ class Controller(QObject):
         self.chats = Chats(window, self.store)
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
+        self.branching = Branching(window, self.chats, self.answering)
+        self.counts = TokenCounts(window, self.host, self.chats, self.choices)
+        self.answering.ended.connect(self.counts.note_change)
+        window.composer.refused.connect(lambda words, hint: window.notice.say("warning", words, hint))
         self.panel = PanelControl(window, self.host, self.engine, self.answering, self.choices)
         self.baselines = BaselineControl(window, self.host, self.engine, self.answering, self.choices)
         self.baselines.use(self.chats)
@@ -146,7 +152,7 @@ class Controller(QObject):
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
-        measuring = (self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
+        measuring = (self.counts, self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
         parts = (*measuring, self.answering, self.panel, self.roofline, self.engine, self.host)
         for part in (closing.close for closing in parts):
             try:

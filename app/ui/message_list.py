@@ -245,9 +245,13 @@ class MessageList(QObject):
     def go_to(self, number: int, hit: int = -1) -> None:
         """Scroll to a message, or to the ``hit``-th place in it where what is searched for stands."""
         self.is_following = False
-        view = self.view_of(number)
-        into = view.column.place_found(hit) + view.column.y() if hit >= 0 else 0
-        self._heights.set(number, view.lay_out(self.width))
+        self._is_placing = True  # or it would be taken down again, being far from what is seen still
+        try:
+            view = self.view_of(number)
+            into = view.column.place_found(hit) + view.column.y() if hit >= 0 else 0
+            self._heights.set(number, view.lay_out(self.width))
+        finally:
+            self._is_placing = False
         self._anchor = self.items[number], view.anchor_at(into), self._page.height() // 3 if hit >= 0 else GRID
         self.place()
 

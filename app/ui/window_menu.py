@@ -61,7 +61,10 @@ class WindowMenu(QObject):
         window = self._window
         return (
             ("Ctrl+N", self._chats.new),
-            ("Ctrl+F", self.search),
+            ("Ctrl+F", window.transcript.find_bar.open),
+            ("Ctrl+Shift+F", self.search),
+            ("Alt+Up", lambda: window.transcript.focus_message(-1)),
+            ("Alt+Down", lambda: window.transcript.focus_message(1)),
             ("Ctrl+M", self._models.open),
             ("Ctrl+K", window.pair_bar.toggle_speculation),
             ("Ctrl+B", window.toggle_sidebar),
@@ -71,7 +74,7 @@ class WindowMenu(QObject):
             ("Ctrl+End", window.transcript.go_to_end),
             ("Ctrl+Shift+E", window.panel.export_requested.emit),
             ("Alt+M", self.pop_up),
-            ("Escape", window.composer.stopped.emit),
+            ("Escape", self.escape),
             ("Ctrl+Q", window.close),
         )
 
@@ -79,6 +82,14 @@ class WindowMenu(QObject):
         """Show the conversations and search them."""
         self._window.sidebar.show()
         self._window.sidebar.start_search()
+
+    def escape(self) -> None:
+        """Close the search if that is where the keyboard is; else leave the editing, or stop the answer."""
+        bar = self._window.transcript.find_bar
+        if bar.field.hasFocus():
+            bar.leave()
+        else:
+            self._window.composer.on_escape()
 
     def pop_up(self) -> None:
         """Show the menu below its button."""
@@ -91,7 +102,8 @@ class WindowMenu(QObject):
         """Build the menu with the choices as they are now."""
         window, menu = self._window, QMenu(self._window)
         self._add(menu, "New conversation", self._chats.new, "Ctrl+N")
-        self._add(menu, "Search conversations", self.search, "Ctrl+F")
+        self._add(menu, "Find in this conversation", window.transcript.find_bar.open, "Ctrl+F")
+        self._add(menu, "Search all conversations", self.search, "Ctrl+Shift+F")
         current = self._chats.current
         if current is not None and current.id:
             number = current.id
