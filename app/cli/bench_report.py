@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from app.cli.bench_rows import ALL, Bench, BenchRow, BenchSet, Figures
@@ -14,6 +14,7 @@ from app.cli.measure import is_off
 from app.metrics.prediction import cannot_pay
 from app.metrics.recorder import spec_name
 from app.metrics.values import Interval
+from app.metrics.verdict import MIN_PAIRS
 from app.protocol import DraftTokens, Speculation
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _show_answers(console: Console, result: Bench) -> None:
 def _lines(result: Bench) -> list[str]:
     """Say what the tables have no room for."""
     whole = _whole(result)
-    lines = [f"{kind_text(c.spec_type, c.draft_tokens)}: {c.sentence}" for c in result.comparisons]
+    lines = bracket_words(figures.n_pairs for figures in (*result.rows, *result.sets))
+    lines += [f"{kind_text(c.spec_type, c.draft_tokens)}: {c.sentence}" for c in result.comparisons]
     lines += [
         f"{_kind(figures)}: cannot pay even if every draft token were kept: {why}"
         for figures in whole
@@ -163,7 +165,7 @@ def _cells(row: Figures) -> list[str]:
     return [
         f"{row.decode_tps.median:.1f}" if row.decode_tps else "-",
         f"{row.decode_ratio.median:.2f}" if row.decode_ratio else "",
-        _band(row.decode_ratio) if row.n_pairs > 1 else "",
+        band(row.decode_ratio, row.n_pairs),
         f"{row.predicted.speedup:.2f}" if row.predicted else "",
         f"{row.answer_ratio.median:.2f}" if row.answer_ratio else "",
         f"{row.alpha:.2f}" if row.alpha is not None else "",
@@ -172,8 +174,19 @@ def _cells(row: Figures) -> list[str]:
     ]
 
 
-def _band(ratio: Interval | None) -> str:
-    return f"{ratio.low:.2f}–{ratio.high:.2f}" if ratio else ""
+def band(ratio: Interval | None, n_pairs: int) -> str:
+    """Write an interval; the mere range of fewer pairs than make one stands in brackets, that of one nowhere."""
+    if ratio is None or n_pairs < 2:
+        return ""
+    words = f"{ratio.low:.2f}–{ratio.high:.2f}"
+    return words if n_pairs >= MIN_PAIRS else f"({words})"
+
+
+def bracket_words(n_pairs: Iterable[int]) -> list[str]:
+    """Say what brackets mean, if any of these numbers of pairs put a range in some."""
+    if not any(1 < n < MIN_PAIRS for n in n_pairs):
+        return []
+    return [f"In brackets: the range of fewer than {MIN_PAIRS} pairs, which is no 95 % interval yet."]
 
 
 def _name(result: Bench) -> str:

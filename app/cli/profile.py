@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli import options
+from app.cli.bench_report import band, bracket_words
 from app.cli.hosting import host
 from app.cli.measure import tell_notices
 from app.cli.terminal import note
@@ -23,7 +24,6 @@ from app.host import PairChoice
 from app.host.profiling import LENGTHS, NGRAM_LENGTHS, ProfilePlan, Profiler, drafts_to_try
 from app.metrics.profile import Profile, Row, profile_json, write_profile, write_training
 from app.metrics.prompts import MIXED, SETS, load_prompts
-from app.metrics.values import Interval
 from app.models.library import Library
 from app.protocol import DraftTokens, Sampling
 
@@ -146,7 +146,7 @@ def _show(result: Profile) -> None:
     console = Console(highlight=False, markup=False, width=None if told else 100)
     console.print(_table(result.rows))
     console.print()
-    for line in result.advice:
+    for line in (*bracket_words(row.n_pairs for row in result.rows), *result.advice):
         console.print(textwrap.fill(line, console.width, subsequent_indent="    ", break_on_hyphens=False))
 
 
@@ -169,7 +169,7 @@ def figures_of(row: Row) -> tuple[str, ...]:
     verdict = row.verdict if row.speedup else row.not_engaged or "nothing measured"
     return (
         f"{speedup.median:.2f}" if speedup else "–",
-        _band(speedup),
+        band(speedup, row.n_pairs) or "–",
         f"{answer.median:.2f}" if answer else "–",
         f"{row.acceptance:.2f}" if row.acceptance is not None else "–",
         f"{row.tokens_per_step:.2f}" if row.tokens_per_step is not None else "–",
@@ -177,7 +177,3 @@ def figures_of(row: Row) -> tuple[str, ...]:
         str(row.n_pairs),
         verdict + (f" (given up after round {row.dropped_after})" if row.dropped_after else ""),
     )
-
-
-def _band(interval: Interval | None) -> str:
-    return f"{interval.low:.2f}–{interval.high:.2f}" if interval else "–"
