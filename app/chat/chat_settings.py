@@ -1,6 +1,7 @@
 """What a conversation may set for itself, and named presets of it.
 
-Every field may be ``None``: then the program's own setting holds. :func:`sampling_for` puts both together.
+Every field may be ``None``: then the program's own setting holds. :func:`app.chat.sampling.sampling_for` puts both
+together.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ import msgspec
 from msgspec import Meta
 
 from app.errors import ExportError
-from app.protocol import Sampling
-from app.settings import Settings
 
 ConstraintKind = Literal["none", "json", "json_schema", "gbnf"]
 
@@ -63,28 +62,6 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 class _PresetFile(msgspec.Struct, frozen=True, kw_only=True):
     schema: str = PRESETS_SCHEMA
     presets: tuple[Preset, ...]
-
-
-def sampling_for(chosen: ConversationSettings, defaults: Settings, seed: int) -> Sampling:
-    """Put the sampling of an answer together: the conversation's own, else the program's.
-
-    Args:
-        chosen: what the conversation sets.
-        defaults: what the program is set to.
-        seed: the seed if the conversation has none of its own.
-
-    A constraint of the kind ``gbnf`` is taken over as it is; the others are for whoever turns them into a grammar.
-    """
-    own: dict[str, float | int | str] = {}
-    for name in ("temperature", "top_k", "top_p", "min_p", "repeat_penalty"):
-        value = getattr(chosen, name)
-        own[name] = getattr(defaults, name) if value is None else value
-    for name in ("frequency_penalty", "presence_penalty", "penalty_last_n"):
-        if (value := getattr(chosen, name)) is not None:
-            own[name] = value
-    if chosen.constraint is not None and chosen.constraint.kind == "gbnf":
-        own["grammar"] = chosen.constraint.text
-    return msgspec.structs.replace(Sampling(seed=seed if chosen.seed is None else chosen.seed), **own)
 
 
 def changed_fields(settings: ConversationSettings) -> tuple[str, ...]:

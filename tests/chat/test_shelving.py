@@ -7,8 +7,8 @@ from app.chat.chat_settings import (
     changed_fields,
     presets_from_json,
     presets_json,
-    sampling_for,
 )
+from app.chat.sampling import sampling_for
 from app.errors import ExportError, StoreError
 from app.protocol import Sampling
 from app.settings import Settings
@@ -99,6 +99,8 @@ def test_sampling_is_the_conversations_own_else_the_programs():
     assert sampling_for(ConversationSettings(), defaults, 5) == Sampling(seed=5, temperature=1.5, top_k=7)
     own = sampling_for(OWN, defaults, 5)
     assert (own.temperature, own.top_k, own.grammar) == (0.2, 7, 'root ::= "yes"')
+    wants_json = ConversationSettings(constraint=Constraint(kind="json"))
+    assert sampling_for(wants_json, defaults, 5).grammar.startswith("root ::= object | array")
     assert sampling_for(ConversationSettings(seed=0, temperature=0), defaults, 5).seed == 0
     assert changed_fields(ConversationSettings(top_k=0, stop=())) == ("top_k", "stop")
 
