@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from app.errors import UsageError
 from app.metrics.baseline import MIN_RUNS
 from app.metrics.prompts import SETS, load_prompts
+from app.ui.dialog_size import fit
 from app.ui.recording import MOST_ROUNDS, RecordingPlan, built_in_plan
 from app.ui.theme import GRID, named, number_font
 
@@ -53,7 +54,7 @@ class BaselineDialog(QDialog):
     def __init__(self, own: Sequence[Prompt], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Baselines")
-        self.resize(940, 480)
+        fit(self, 940, 480)
         self._own = tuple(own)
         self._from_file: RecordingPlan | None = None
         self._baselines: tuple[Baseline, ...] = ()

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.metrics.profile import Row
+from app.ui.dialog_size import fit
 from app.ui.theme import GRID, named, number_font
 from app.ui.wording import bytes_words
 
@@ -55,7 +56,7 @@ class ProfileDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Which draft is worth it?")
-        self.resize(760, 560)
+        fit(self, 760, 560)
         self._is_running = False
         self.prompts = QComboBox()
         self.prompts.activated.connect(self.on_prompts_chosen)

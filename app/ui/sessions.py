@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.metrics.compare import figure_rows, ratio_words
 from app.metrics.pictures import HEIGHT, WIDTH, Inks
+from app.ui.dialog_size import fit
 from app.ui.theme import GRID, colours, named, number_font
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class CompareDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Compare sessions")
-        self.resize(940, 680)
+        fit(self, 940, 680)
         self._names = (QLabel(wordWrap=True), QLabel(wordWrap=True))
         self._opens = (QPushButton("Open another…"), QPushButton("Open another…"))
         self._differences = named(QLabel(wordWrap=True), "muted")

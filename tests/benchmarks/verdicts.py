@@ -24,6 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.metrics.baseline import MIN_RUNS
+from app.metrics.prompts import load_prompts
+from app.metrics.verdict import MIN_PAIRS
+
 if TYPE_CHECKING:
     from app.ui.controller import Controller
 
@@ -213,6 +217,8 @@ def parse() -> Case:
     expected = tuple(word.strip() for word in asked.expect.split(","))
     if unknown := set(expected) - set(VERDICTS):
         parser.error(f"no such verdict: {', '.join(sorted(unknown))}")
+    if len(load_prompts(asked.prompts)) * asked.rounds < max(MIN_RUNS, MIN_PAIRS):
+        parser.error(f"too few answers for a verdict: {asked.prompts}, {asked.rounds} each")
     length = int(asked.length) if asked.length.isdecimal() else asked.length
     return Case(asked.target, asked.draft, length, asked.prompts, asked.rounds, expected, asked.out, asked.limit * 60)
 

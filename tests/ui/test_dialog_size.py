@@ -1,0 +1,26 @@
+"""Dialogs of the panel open no larger than the screen, and can be used on a small one: 1280 x 800 at 150 %."""
+
+import pytest
+
+from app.ui.baselines import BaselineDialog
+from app.ui.dialog_size import FRAME
+from app.ui.profile_dialog import ProfileDialog
+from app.ui.sessions import CompareDialog
+
+SMALL_PX = (853, 533)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda parent: BaselineDialog((), parent), ProfileDialog, CompareDialog],
+    ids=["baselines", "profile", "compare"],
+)
+def test_dialogs_fit_the_screen_and_a_small_one(window, make):
+    dialog = make(window)
+    room = window.screen().availableGeometry().size() - FRAME
+    assert dialog.width() <= room.width()
+    assert dialog.height() <= room.height()
+    dialog.layout().activate()
+    least = dialog.minimumSizeHint().expandedTo(dialog.minimumSize())
+    assert least.width() <= SMALL_PX[0] - FRAME.width()
+    assert least.height() <= SMALL_PX[1] - FRAME.height()
