@@ -1,6 +1,6 @@
 """Speculation never changes the text, on a real pair: drafters x lengths x samplings x prompts, token for token.
 
-    python -m tests.benchmarks.lossless TARGET --draft DRAFT [--prompts 8] [--tokens 256] [--record FILE] [--json]
+    python -m tests.benchmarks.lossless TARGET --draft DRAFT [--prompts 8] [--tokens 256] [--exact] [--record FILE]
 
 A whole matrix takes hours; with ``--record`` each answer is written down as it ends, and the same command goes on where
 it was broken off. Where a text differs from plain decoding, the margin of the two tokens' logits tells whether a near
@@ -23,16 +23,17 @@ from app.engine.cancel import CancelFlag
 from app.engine.noise import gumbel
 from app.engine.session import Session
 from app.engine.template import Renderer
-from app.protocol import ChatMessage, Chunk, Generate, Load, Sampling, Speculation
+from app.protocol import ChatMessage, Chunk, DraftTokens, Generate, Load, Sampling, Speculation
 from tests.benchmarks.figures import Figure, arguments, report
 from tests.engine.test_lossless import PROMPTS, SAMPLINGS
 
 N_CTX = 2048
-LENGTHS = (0, 1, 2, 3, 4, 5, 6, 7, 8, "auto")
+LENGTHS: tuple[DraftTokens, ...] = (0, 1, 2, 3, 4, 5, 6, 7, 8, "auto")
 NEAR = 0.05
 """Logits that lie closer than this are a near tie."""
 
 Key = tuple[int, int, str, str]
+Way = tuple[str, str, Speculation]
 
 
 class Record:
@@ -63,24 +64,28 @@ class Record:
 def answer(session: Session, prompt: str, sampling: Sampling, way: Speculation, n_tokens: int) -> tuple[list[int], int]:
     """Return the tokens of an answer, and how many drafted ones were kept."""
     command = Generate(
-        id=1, sampling=sampling, messages=(ChatMessage("user", prompt),), speculation=way, max_tokens=n_tokens
+        id=1,
+        sampling=sampling,
+        messages=(ChatMessage("user", prompt),),
+        speculation=way,
+        max_tokens=n_tokens,
+        reuse_memory=False,  # a prompt that is partly at hand is evaluated in other portions: other kernels
     )
     events = session.generate(command, received_s=0.0, cancel=CancelFlag())
     chunks = [event for event in events if isinstance(event, Chunk)]
     return [t for chunk in chunks for t in chunk.token_ids], sum(chunk.step.accepted for chunk in chunks)
 
 
-def ways(drafters: Sequence[str]) -> Iterator[tuple[str, str, Speculation]]:
+def ways(drafters: Sequence[str], *, exact: bool) -> Iterator[Way]:
     """Plain, then every drafter with every length."""
     yield "plain", "0", Speculation()
     for drafter, length in itertools.product(drafters, LENGTHS):
-        yield drafter, str(length), Speculation(types=tuple(drafter.split(",")), draft_tokens=length)
+        yield drafter, str(length), Speculation(types=tuple(drafter.split(",")), draft_tokens=length, exact=exact)
 
 
-def fill(session: Session, record: Record, drafters: Sequence[str], n_prompts: int, n_tokens: int) -> None:
+def fill(session: Session, record: Record, kinds: Sequence[Way], n_prompts: int, n_tokens: int) -> None:
     """Answer whatever the record lacks."""
-    cells = itertools.product(range(n_prompts), range(len(SAMPLINGS)), ways(drafters))
-    for p, s, (drafter, length, way) in cells:
+    for p, s, (drafter, length, way) in itertools.product(range(n_prompts), range(len(SAMPLINGS)), kinds):
         key = (p, s, drafter, length)
         if key not in record.ids:
             record.add(key, *answer(session, PROMPTS[p], SAMPLINGS[s], way, n_tokens))
@@ -138,15 +143,17 @@ def main() -> None:
     parser.add_argument("--drafters", nargs="+", default=["draft-simple", "ngram"])
     parser.add_argument("--prompts", type=int, default=8)
     parser.add_argument("--tokens", type=int, default=256)
+    parser.add_argument("--exact", action="store_true", help="only drafts that round as plain decoding does")
     parser.add_argument("--record", type=Path)
     chosen = parser.parse_args()
-    about = f"{Path(chosen.target).name} {Path(chosen.draft).name} {chosen.tokens}"
+    about = f"{Path(chosen.target).name} {Path(chosen.draft).name} {chosen.tokens} {chosen.exact}"
     record = Record(chosen.record, about)
     session = Session(Renderer())
     try:
         for _event in session.load(Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX), CancelFlag()):
             pass
-        fill(session, record, chosen.drafters, chosen.prompts, chosen.tokens)
+        kinds = list(ways(chosen.drafters, exact=chosen.exact))
+        fill(session, record, kinds, chosen.prompts, chosen.tokens)
         found = list(compared(session, record))
     finally:
         session.close()

@@ -267,7 +267,8 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
             widget = widget.nextInFocusChain()
             if widget in named:
                 chain.append(widget)
-        assert chain[:6] == [popup.ngram_first, popup.slide, popup.context, popup.memory, popup.flash, popup.threads]
+        first = [popup.ngram_first, popup.exact, popup.slide]
+        assert chain[:7] == [*first, popup.context, popup.memory, popup.flash, popup.threads]
         await closed(program)
 
     program.run(story)
