@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -10,6 +11,8 @@ import msgspec
 import typer
 
 from app.cli import options
+from app.cli.terminal import note
+from app.host.device_trial import DeviceTrial, measure_devices, places
 from app.host.survey import DeviceReport, Survey, survey
 
 
@@ -23,16 +26,35 @@ class DevicesOptions:
     again: Annotated[bool, typer.Option("--again", help="Look anew, also at what ended its process the last time.")] = (
         False
     )
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure where the starter answers fastest; takes up to a minute.")
+    ] = False
+    model: Annotated[str, typer.Option("--model", metavar="MODEL", help="Measure with another model.")] = "starter"
     as_json: options.FactsAsJson = False
 
 
 def devices(chosen: DevicesOptions) -> None:
     """List the devices with what is known of each, and what would make more of them work."""
     known = survey(again=chosen.again, prove=chosen.prove)
+    trial = asyncio.run(measure_devices(places(known), note, target=chosen.model)) if chosen.measure else None
     if chosen.as_json:
-        sys.stdout.write(msgspec.json.encode(as_document(known)).decode() + "\n")
-    else:
-        _show(known)
+        document = as_document(known) | ({} if trial is None else {"trial": msgspec.to_builtins(trial)})
+        sys.stdout.write(msgspec.json.encode(document).decode() + "\n")
+        return
+    _show(known)
+    if trial is not None:
+        sys.stdout.write("\n" + "\n".join(trial_lines(trial)) + "\n")
+
+
+def trial_lines(trial: DeviceTrial) -> list[str]:
+    """Say what was measured, fastest first, and what to choose."""
+    said = [
+        f"{speed.place}: {speed.fault}"
+        if speed.fault
+        else f"{speed.place}: {speed.decode_tps:.1f} tok/s, prompt {speed.prefill_tps:.0f} tok/s"
+        for speed in trial.speeds
+    ]
+    return [*said, f"choose: --compute {trial.choice}" if trial.choice else "nothing could be measured"]
 
 
 def as_document(known: Survey) -> dict[str, Any]:

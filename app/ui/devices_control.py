@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.errors import SlipstreamError
 from app.host.background import beside
+from app.host.device_trial import measure_devices
+from app.host.device_trial import places as trial_places
 from app.host.runtimes import BUILT_IN, Runtimes
 from app.host.survey import Survey, survey
 from app.ui.devices_dialog import DevicesDialog
@@ -32,6 +34,7 @@ class DevicesControl(QObject):
         self._runtimes = Runtimes()
         self._known: Survey | None = None
         self._task: asyncio.Task[None] | None = None
+        self._is_measuring = False
         self.dialog: DevicesDialog | None = None
         engine.loaded_changed.connect(self.on_loaded)
 
@@ -65,11 +68,14 @@ class DevicesControl(QObject):
         dialog.remove_requested.connect(self.remove)
         dialog.look_requested.connect(lambda: self._run("Looking for devices…", partial(survey, again=True)))
         dialog.prove_requested.connect(lambda: self._run("Trying each device…", partial(survey, prove=True)))
+        dialog.measure_requested.connect(self.measure)
         dialog.finished.connect(self.on_closed)
         return dialog
 
     def on_closed(self) -> None:
-        """Forget the page; what is under way goes on."""
+        """Forget the page; what was begun goes on, but for a measurement that nobody would see."""
+        if self._is_measuring and self._task is not None:
+            self._task.cancel()
         if self.dialog is not None:
             self.dialog.deleteLater()
             self.dialog = None
@@ -140,6 +146,23 @@ class DevicesControl(QObject):
         self.refresh()
         if is_new_engine:
             self._engine.restart()
+
+    def measure(self) -> None:
+        """Measure where the starter answers fastest, on an engine of its own; closing the page ends it."""
+        if not self.is_busy and self._known is not None:
+            self._is_measuring = True
+            self._task = asyncio.get_running_loop().create_task(self._measure(self._known))
+
+    async def _measure(self, known: Survey) -> None:
+        try:
+            trial = await measure_devices(trial_places(known), self._show_busy)
+        finally:
+            self._is_measuring = False
+            self._show_busy("")
+        self._known = await beside(survey, "devices")
+        self.refresh()
+        if self.dialog is not None:
+            self.dialog.show_trial(trial)
 
     def _show_busy(self, words: str) -> None:
         if self.dialog is not None:

@@ -30,6 +30,7 @@ from app.ui.theme import GRID, named, text_font
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
+    from app.host.device_trial import DeviceTrial
     from app.host.survey import DeviceReport
 
 COLUMNS = ("Device", "Kind", "State", "Memory free", "Description")
@@ -79,6 +80,7 @@ class DevicesDialog(QDialog):
     remove_requested = Signal()
     look_requested = Signal()
     prove_requested = Signal()
+    measure_requested = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -97,14 +99,17 @@ class DevicesDialog(QDialog):
         self.folder_button, self.zip_button = QPushButton("Add a &folder…"), QPushButton("Add a &zip…")
         self.remove_button = QPushButton("&Remove")
         self.look_button, self.prove_button = QPushButton("&Look again"), QPushButton("&Try each device")
-        self.busy = QLabel()
+        self.measure_button = QPushButton("M&easure my devices")
+        self.measured = QLabel(wordWrap=True)
+        self.busy = QLabel(wordWrap=True)
         self.progress = QProgressBar(textVisible=False, minimum=0, maximum=0)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        for label in (self.chip, self.advice, self.about_runtime, self.busy):
+        for label in (self.chip, self.advice, self.about_runtime, self.measured, self.busy):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._connect()
         self._build()
+        self.measured.hide()
         self.show_busy("")
 
     def _connect(self) -> None:
@@ -122,6 +127,8 @@ class DevicesDialog(QDialog):
         self.remove_button.clicked.connect(self.remove_requested)
         self.look_button.clicked.connect(self.look_requested)
         self.prove_button.clicked.connect(self.prove_requested)
+        self.measure_button.clicked.connect(self.measure_requested)
+        self.measure_button.setToolTip("Lets the starter answer on each by turns, for up to a minute.")
         self.look_button.setToolTip("Also at what ended its process the last time.")
         self.prove_button.setToolTip("A tiny model must answer rightly on it, in a process that may die.")
         self.buttons.rejected.connect(self.reject)
@@ -147,6 +154,7 @@ class DevicesDialog(QDialog):
         looking = QHBoxLayout()
         looking.addWidget(self.look_button)
         looking.addWidget(self.prove_button)
+        looking.addWidget(self.measure_button)
         looking.addWidget(self.progress)
         looking.addWidget(self.busy, 1)
         column = QVBoxLayout(self)
@@ -154,6 +162,7 @@ class DevicesDialog(QDialog):
         column.addWidget(self.chip)
         column.addWidget(self.list, 1)
         column.addLayout(looking)
+        column.addWidget(self.measured)
         column.addWidget(self.advice)
         column.addLayout(places)
         column.addWidget(self.about_runtime)
@@ -189,9 +198,19 @@ class DevicesDialog(QDialog):
         self.about_runtime.setText(about)
         self.remove_button.setEnabled(current != names[0])
 
+    def show_trial(self, trial: DeviceTrial) -> None:
+        """Say what was measured, fastest first, and what is recommended."""
+        parts = [
+            f"{place_words(speed.place)} {speed.fault or f'{speed.decode_tps:.1f} tok/s'}" for speed in trial.speeds
+        ]
+        recommended = f" Recommended: {place_words(trial.choice)}." if trial.choice else ""
+        self.measured.setText(f"Measured with {trial.target}: {'; '.join(parts)}.{recommended}")
+        self.measured.show()
+
     def show_busy(self, words: str) -> None:
         """Say what is being looked for; "" for nothing."""
-        for button in (self.folder_button, self.zip_button, self.look_button, self.prove_button, self.runtime):
+        looking = (self.look_button, self.prove_button, self.measure_button)
+        for button in (self.folder_button, self.zip_button, *looking, self.runtime):
             button.setEnabled(not words)
         self.busy.setText(f"{words} {_BUSY_HINT}" if words else "")
         self.progress.setVisible(bool(words))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 
 import psutil
@@ -19,6 +20,7 @@ from app.engine.surroundings import Surroundings
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import ChatRequest, Host, PairChoice
 from app.host.device_book import DeviceBook
+from app.host.device_trial import measure_devices
 from app.host.runtimes import Runtimes
 from app.models.library import Library
 from app.placement import Backends
@@ -197,6 +199,16 @@ def test_a_device_that_dies_is_survived(lender, expect_log, moment, number):
     assert (loaded.device, len(tokens)) == ("CPU", 4)
     if moment == "decode":
         assert "".join(event.text for event in seen if isinstance(event, Chunk))  # what was said stays
+
+
+def test_both_devices_are_measured_within_a_minute(lender):
+    started_s = time.monotonic()
+    trial = asyncio.run(measure_devices(("cpu", "RPC0"), str))
+    assert time.monotonic() - started_s < 60
+    assert {speed.place for speed in trial.speeds if speed.n_answers} == {"cpu", "RPC0"}
+    best = max(speed.decode_tps for speed in trial.speeds)
+    (chosen,) = [speed for speed in trial.speeds if speed.place == trial.choice]
+    assert chosen.decode_tps * 1.03 >= best
 
 
 def device_of(lender):

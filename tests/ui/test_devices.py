@@ -7,6 +7,7 @@ import pytest
 from app.engine.probe import Device
 from app.errors import EngineDiedError
 from app.host.device_book import Standing
+from app.host.device_trial import DeviceTrial, PlaceSpeed
 from app.host.runtimes import BUILT_IN, Runtimes
 from app.host.survey import DeviceReport
 from app.ui.devices_dialog import DevicesDialog
@@ -96,6 +97,30 @@ def test_a_device_that_is_not_here_leaves_all_as_it_was(program):
         assert "No GPU was found here" in program.window.notice.words
         assert program.controller.choices.settings.compute == "cpu"
         assert program.host.state.loaded is not None
+
+    program.run(story, limit_s=60)
+
+
+def test_what_was_measured_is_said_and_recommended(window):
+    dialog = DevicesDialog(window)
+    speeds = (PlaceSpeed("RPC0", 20.0, 100.0, 3), PlaceSpeed("cpu", 10.0, 90.0, 3), PlaceSpeed("HTP0", fault="broke"))
+    dialog.show_trial(DeviceTrial("starter", speeds, "RPC0"))
+    assert dialog.measured.text() == (
+        "Measured with starter: RPC0 20.0 tok/s; the processor (CPU) 10.0 tok/s; HTP0 broke. Recommended: RPC0."
+    )
+    dialog.deleteLater()
+
+
+def test_a_measurement_ends_with_the_page(program):
+    async def story():
+        devices = program.controller.devices
+        devices.open()
+        await program.until(lambda: devices.dialog.states() and not devices.is_busy)
+        devices.dialog.measure_button.click()
+        await program.until(lambda: "Measuring cpu" in devices.dialog.busy.text())
+        assert not devices.dialog.measure_button.isEnabled()
+        devices.dialog.reject()
+        await program.until(lambda: not devices.is_busy)
 
     program.run(story, limit_s=60)
 
