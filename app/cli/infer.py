@@ -79,6 +79,7 @@ class InferOptions:
         types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
         options.check_draft_used(self.draft_model, types)
         drafts = options.speculation(types, length, self.draft_min, self.draft_p_min)
+        options.check_something_drafts(self.spec_type, drafts, length, self.draft_min + self.draft_p_min)
         return msgspec.structs.replace(drafts, exact=self.exact)
 
     def sampling(self) -> Sampling:

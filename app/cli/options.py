@@ -215,6 +215,19 @@ def check_draft_used(draft_model: str | None, types: Iterable[SpecType]) -> None
         )
 
 
+def check_something_drafts(spec_type: str | None, drafts: Speculation, length: Length, others: float) -> None:
+    """Refuse options of drafting where nobody drafts and nobody said that this is meant.
+
+    Raises:
+        UsageError: a length, or one of the ``others``, is given, and neither a type nor a draft model.
+    """
+    if spec_type is None and not drafts.types and (length not in ("auto", 0) or others):
+        raise UsageError(
+            "How to draft is said, but not who drafts.",
+            "Add --spec-type ngram, or a draft model with --draft-model, or leave --draft-tokens and its like out.",
+        )
+
+
 def draft_length(text: str) -> Length:
     """Read one draft length.
 

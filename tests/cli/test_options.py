@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -46,6 +47,25 @@ def test_ngram_is_at_hand_where_the_length_is_chosen_by_what_pays():
 def test_types_that_cannot_be_are_refused(text, words):
     with pytest.raises(UsageError, match=words):
         options.spec_types(text, None)
+
+
+@pytest.mark.parametrize(
+    ("spec_type", "types", "length", "others", "is_refused"),
+    [
+        (None, (), 8, 0, True),
+        (None, (), "rolling", 0, True),
+        (None, (), "auto", 0.5, True),
+        (None, (), 0, 3, True),
+        (None, (), "auto", 0, False),
+        (None, (), 0, 0, False),
+        ("none", (), 8, 0, False),
+        (None, ("ngram", "draft-simple"), 8, 1, False),
+    ],
+)
+def test_how_to_draft_is_not_said_in_vain(spec_type, types, length, others, is_refused):
+    drafts = options.speculation(types, length)
+    with pytest.raises(UsageError, match="not who drafts") if is_refused else nullcontext():
+        options.check_something_drafts(spec_type, drafts, length, others)
 
 
 def test_draft_model_loaded_for_nothing_is_refused():
