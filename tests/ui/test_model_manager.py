@@ -364,6 +364,27 @@ def test_what_drafts_for_a_model_best_first_and_why_the_rest_does_not(program, t
     program.run(story)
 
 
+def test_a_list_that_is_read_again_leaves_what_is_shown_alone(program, tiny_pair):
+    put(tiny_pair.target, "target.gguf")
+
+    async def story():
+        manager = await open_manager(program, LIBRARY)
+        card = manager.library.card
+        await program.until(lambda: "dry load" in card.memory.sentence.text())
+        shown = card.offers
+        before = manager.library.tree.currentItem()
+        program.controller.models.refresh()
+        await program.until(lambda: manager.library.tree.currentItem() is not before)
+        await asyncio.sleep(0.3)
+        assert card.offers is shown
+        # but what is new can draft, so that is said
+        put(tiny_pair.draft, "draft.gguf")
+        program.controller.models.refresh()
+        await program.until(lambda: card.offers is not None and len(card.offers.offers) > len(shown.offers))
+
+    program.run(story)
+
+
 def test_drafters_are_kept_apart_and_draft_for_what_answers(program, tmp_path):
     pair = tiny_mtp.qwen35_pair(tmp_path)
     put(pair.target, "target.gguf")
