@@ -21,6 +21,9 @@ from app.protocol import Load
 
 Device = Literal["cpu", "gpu", "npu"]
 
+MOST_SUGGESTIONS = 10
+"""Drafters that are shown, the best ones; nobody reads hundreds."""
+
 
 @dataclass(frozen=True, slots=True)
 class PairOptions:
@@ -143,10 +146,12 @@ def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None) ->
         return
     _show(own)
     sys.stdout.write("\nWhat can draft for it, best first:\n" if found else "\nNothing here can draft for it.\n")
-    for rank, one in enumerate(found, 1):
+    for rank, one in enumerate(found[:MOST_SUGGESTIONS], 1):
         sys.stdout.write(f"  {rank}. {one.draft or one.kind} ({one.kind}, {_gigabytes(one.memory)})\n")
         for warning in one.warnings:
             sys.stdout.write(f"     note: {warning}\n")
+    if (more := len(found) - MOST_SUGGESTIONS) > 0:
+        sys.stdout.write(f"  and {more:,} more; --json has them all\n")
     for curated in known:
         sys.stdout.write(f"  In the catalog: {curated.title}; drafts by {curated.draft}\n")
 

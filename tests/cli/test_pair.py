@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import shutil
 
 import pytest
 
@@ -75,6 +76,18 @@ def test_a_target_alone_lists_what_can_draft_for_it(home):
     assert "1. tiny-gemma4-assistant (assistant" in words
     assert words.index("1. tiny-gemma4-assistant") < words.index("2. n-gram")
     assert told(pair.target, pair.draft)["fits"] is True
+
+
+def test_of_many_drafters_the_best_are_shown(tiny_pair, home):
+    folder = home / "data" / "models"
+    folder.mkdir(parents=True)
+    for n in range(13):
+        shutil.copy(tiny_pair.draft, folder / f"small-{n:02d}.gguf")
+    done = run("pair", tiny_pair.target)
+    assert "\n  10. " in done.stdout
+    assert "\n  11. " not in done.stdout
+    assert "\n  and 4 more; --json has them all\n" in done.stdout
+    assert len(json.loads(run("pair", tiny_pair.target, "--json").stdout)["suggestions"]) == 14
 
 
 def test_own_heads_are_told(tmp_path):
