@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QDesktopServices
 
 from app.chat.store import ChatStore
 from app.errors import StoreError
@@ -30,6 +29,7 @@ from app.ui.choices import Choices
 from app.ui.devices_control import DevicesControl
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
+from app.ui.links import ask_to_open
 from app.ui.models_control import ModelsControl
 from app.ui.options_control import OptionsControl
 from app.ui.panel_control import PanelControl
@@ -41,8 +41,6 @@ from app.ui.token_counts import TokenCounts
 from app.ui.window_menu import WindowMenu
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QUrl
-
     from app.ui.main_window import MainWindow
     from app.ui.theme import ThemeSwitch
 
@@ -53,8 +51,6 @@ CHARTS_AFTER_MS = 400
 
 CLOSE_S = 5.0
 """Longest wait for each part at the end; the engine's leash ends what is left."""
-
-_OPENABLE = frozenset({"http", "https", "mailto"})
 
 
 class Controller(QObject):
@@ -104,7 +100,7 @@ class Controller(QObject):
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
         self._charts.timeout.connect(self.panel.install_charts)
         window.close_requested.connect(self.on_close_requested)
-        window.transcript.link_clicked.connect(self.on_link_clicked)
+        window.transcript.link_clicked.connect(lambda url: ask_to_open(url, window.notice))
 
     def start(self) -> None:
         """Show the conversations, start the engine, and then load the charts."""
@@ -128,18 +124,6 @@ class Controller(QObject):
         except StoreError as fault:
             self.window.notice.say("error", fault.message, f"{fault.hint} Until then conversations are not saved.")
             return ChatStore.in_memory()
-
-    # --- links ----------------------------------------------------------------------------------------
-
-    def on_link_clicked(self, url: QUrl) -> None:
-        """Ask before a link opens outside: what a model writes is not to be trusted."""
-        words = url.toDisplayString()
-        if url.scheme().lower() not in _OPENABLE:
-            self.window.notice.say("warning", f"This link is not opened: {words}", "Only web and mail links are.")
-            return
-        self.window.notice.say(
-            "info", f"Open {words} in the browser?", action=("Open", lambda: QDesktopServices.openUrl(url))
-        )
 
     # --- the end --------------------------------------------------------------------------------------
 

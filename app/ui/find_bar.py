@@ -88,16 +88,18 @@ class FindBar(QFrame):
     def search(self) -> None:
         """Find all places; go to the last one, which is nearest to what was just said."""
         self._pause.stop()
-        query = self.field.text()
-        wanted = query.lower()
-        self._places = [
-            (number, hit)
-            for number, text in enumerate(self._transcript.texts() if wanted else ())
-            for hit in range(text.lower().count(wanted))
-        ]
-        self._transcript.show_found(query)
+        self._places = self._all_places()
+        self._transcript.show_found(self.field.text())
         self._here = len(self._places) - 1
         self._show()
+
+    def count_again(self) -> None:
+        """Count what has been said meanwhile; stay where we are."""
+        if not self.isHidden() and self.field.text():
+            here, self._places = self.here, self._all_places()
+            self._here = self._places.index(here) if here in self._places else len(self._places) - 1
+            self._transcript.show_found(self.field.text())
+            self._say()
 
     def step(self, step: int) -> None:
         """Go to the next place, or the one before; round at the ends."""
@@ -112,9 +114,20 @@ class FindBar(QFrame):
         """The message that is looked at, and which place in it."""
         return self._places[self._here] if self._places else None
 
+    def _all_places(self) -> list[tuple[int, int]]:
+        wanted = self.field.text().lower()
+        return [
+            (number, hit)
+            for number, text in enumerate(self._transcript.texts() if wanted else ())
+            for hit in range(text.lower().count(wanted))
+        ]
+
     def _show(self) -> None:
+        self._say()
+        if self.here is not None:
+            self._transcript.go_to_message(*self.here)
+
+    def _say(self) -> None:
         words = f"{self._here + 1} of {len(self._places)}" if self._places else "not found" if self.field.text() else ""
         self.count.setText(words)
         self.count.setAccessibleName(words)
-        if self.here is not None:
-            self._transcript.go_to_message(*self.here)

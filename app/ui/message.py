@@ -11,14 +11,15 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QFontMetricsF, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QFontMetricsF,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from app.ui.blocks import BlockStream, plain_blocks
 from app.ui.code_block import CodeView
-from app.ui.column import BlockColumn
-from app.ui.message_foot import MessageAction, MessageFoot
+from app.ui.message_view import MessageView
 from app.ui.prose import ProseView
 from app.ui.reasoning import split_reasoning
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
@@ -32,102 +33,6 @@ _BUBBLE_SHARE = 0.85
 _MOMENT_S = 0.02
 _SLICE_CHARS = 32_768
 _PAD_PX = GRID + 6
-
-
-class MessageView(QWidget):
-    """What questions and answers have in common: a column of blocks with a foot, and a height for a width."""
-
-    height_changed = Signal()
-    asked = Signal(str)  # a MessageAction
-    link_clicked = Signal(QUrl)
-
-    def __init__(self, name: str, actions: tuple[MessageAction, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._is_placed = False
-        self._range: tuple[float, float] | None = None
-        self.column = BlockColumn(name, self)
-        self.column.height_changed.connect(self._on_height)
-        self.column.link_clicked.connect(self.link_clicked)
-        self.foot = MessageFoot(actions)
-        self.foot.asked.connect(self.on_asked)
-        self._below = QWidget(self)
-        self._below_column = QVBoxLayout(self._below)
-        self._below_column.setContentsMargins(0, 0, 0, 0)
-        self._below_column.setSpacing(GRID // 2)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-
-    @property
-    def text(self) -> str:
-        """The whole message as it was written."""
-        raise NotImplementedError
-
-    @property
-    def words(self) -> str:
-        """What is copied of it: without thoughts."""
-        return self.text
-
-    def _area(self, width: int) -> tuple[int, int, int]:
-        """Left, top and width of the column in a message so wide."""
-        return 0, GRID, width
-
-    def lay_out(self, width: int) -> int:
-        """Be so wide; return the height that this takes."""
-        left, top, inner = self._area(width)
-        self._is_placed = True
-        height = self.column.lay_out(inner)
-        self.column.move(left, top)
-        below = self._below_height(width)
-        y = top + height + self._bottom_px()
-        self._below.setGeometry(0, y, width, below)
-        return y + below
-
-    def _bottom_px(self) -> int:
-        return GRID // 2
-
-    def _below_height(self, width: int) -> int:
-        layout = self._below_column
-        layout.invalidate()
-        return layout.heightForWidth(width) if layout.hasHeightForWidth() else layout.sizeHint().height()
-
-    def show_range(self, top: float, bottom: float) -> None:
-        """Have widgets for what lies between, in this message's own pixels."""
-        self.column.show_range(top - self.column.y(), bottom - self.column.y())
-
-    def anchor_at(self, y: int) -> tuple[int, int]:
-        """Name a place in the message."""
-        return self.column.anchor_at(y - self.column.y())
-
-    def place_of(self, anchor: tuple[int, int]) -> int:
-        """Where a place that was named is now."""
-        return self.column.place_of(anchor) + self.column.y()
-
-    def on_asked(self, action: str) -> None:
-        """Copy here; everything else is for others to do."""
-        if action == "copy":
-            QGuiApplication.clipboard().setText(self.words)
-            self.foot.say_copied()
-        elif action == "copy_plain":
-            QGuiApplication.clipboard().setText(self.column.selection.whole())
-        else:
-            self.asked.emit(action)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the parts to the width."""
-        super().resizeEvent(event)
-        self.lay_out(self.width())
-
-    def _on_height(self) -> None:
-        """Tell who places this message; without anybody it places itself."""
-        if self._is_placed:
-            self.height_changed.emit()
-            left, top, _ = self._area(self.width())
-            self.column.move(left, top)
-            y = top + self.column.content_height + self._bottom_px()
-            self._below.setGeometry(0, y, self.width(), self._below_height(self.width()))
-
-    def sizeHint(self) -> QSize:
-        """As tall as the text."""
-        return QSize(600, self.lay_out(self.width()))
 
 
 class QuestionView(MessageView):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from app.ui.theme import GRID, IconButton, named, number_font
 
@@ -19,6 +21,23 @@ ACTION_WORDS: dict[MessageAction, tuple[str, str]] = {
     "regenerate": ("restart", "Answer again"),
 }
 """Icon and words of the buttons."""
+MENU_WORDS: dict[MessageAction, str] = {
+    "copy": "Copy as Markdown",
+    "copy_plain": "Copy as plain text",
+    "edit": "Edit",
+    "regenerate": "Answer again",
+    "earlier": "Earlier alternative",
+    "later": "Later alternative",
+}
+KEYS: dict[Qt.Key, MessageAction] = {
+    Qt.Key.Key_C: "copy",
+    Qt.Key.Key_P: "copy_plain",
+    Qt.Key.Key_E: "edit",
+    Qt.Key.Key_R: "regenerate",
+    Qt.Key.Key_Left: "earlier",
+    Qt.Key.Key_Right: "later",
+}
+"""What a key does while a message has the keyboard."""
 
 
 class MessageFoot(QWidget):
@@ -85,6 +104,20 @@ class MessageFoot(QWidget):
         """Which of how many, "" where there is only one."""
         return "" if self._alternatives.isHidden() else str(self._number.text())
 
+    def offered(self) -> list[MessageAction]:
+        """What can be done now, as far as the menu of a message lists it."""
+        there: list[MessageAction] = []
+        for action, button in self._buttons.items():
+            if not button.isHidden():
+                there.append(action)
+                if action == "copy":
+                    there.append("copy_plain")
+        if self.alternatives and self._earlier.isEnabled():
+            there.append("earlier")
+        if self.alternatives and self._later.isEnabled():
+            there.append("later")
+        return there
+
     def say(self, words: str) -> bool:
         """Show the line of words; return whether that is a change."""
         if words == self._words:
@@ -103,3 +136,16 @@ class MessageFoot(QWidget):
         """Say for a moment that it was copied."""
         self.button("copy").rename("Copied", "check")
         self._copied.start()
+
+
+def message_menu(parent: QWidget, actions: Sequence[MessageAction], do: Callable[[str], None]) -> QMenu:
+    """Make the menu of a message."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    letters = {action: key for key, action in KEYS.items()}
+    for action in actions:
+        entry = QAction(MENU_WORDS[action], menu)
+        entry.setShortcut(QKeySequence(letters[action]))
+        entry.triggered.connect(lambda _checked=False, a=action: do(a))
+        menu.addAction(entry)
+    return menu

@@ -16,7 +16,7 @@ from app.ui.theme import GRID
 if TYPE_CHECKING:
     from app.chat.conversation import Message
     from app.metrics.token_trace import TokenTrace
-    from app.ui.message import MessageView
+    from app.ui.message_view import MessageView
 
 TEXT_WIDTH_PX = 760
 

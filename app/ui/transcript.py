@@ -23,7 +23,8 @@ from app.ui.welcome import Welcome
 if TYPE_CHECKING:
     from app.chat.conversation import Message
     from app.metrics.token_trace import TokenTrace
-    from app.ui.message import AnswerView, MessageView, QuestionView
+    from app.ui.message import AnswerView, QuestionView
+    from app.ui.message_view import MessageView
 
 FRAME_MS = 40
 """Looks a second cost processor time that the engine could use: 25 are smooth for text."""
@@ -135,6 +136,7 @@ class Transcript(QWidget):
         if self._growing is view:
             self._growing = self._list.kept = None
         self._list.place()
+        self.find_bar.count_again()
 
     def remove(self, view: MessageView) -> None:
         """Take a message away."""

@@ -187,3 +187,17 @@ def test_a_drag_to_nowhere_ends_at_the_last_part(answer):
     spot = answer.mapToGlobal(QPoint(300, answer.height() + 200))
     drag(first, middle_of(first, "of it"), spot)
     assert answer.column.selection.text.startswith("of it.\nx = 1")
+
+
+def test_letters_do_what_the_buttons_of_a_message_do(answer, transcript, qtbot):
+    asked = []
+    transcript.asked.connect(lambda number, action: asked.append((number, action)))
+    answer.setFocus()
+    for key in (Qt.Key.Key_C, Qt.Key.Key_P, Qt.Key.Key_E, Qt.Key.Key_R, Qt.Key.Key_Right):
+        qtbot.keyClick(answer, key)
+    assert asked == [(0, "edit"), (0, "regenerate")], "there is no alternative to go to"
+    transcript.show_alternatives(0, 1, 2)
+    qtbot.keyClick(answer, Qt.Key.Key_Right)
+    qtbot.keyClick(answer, Qt.Key.Key_Left)
+    assert asked[2:] == [(0, "later")]
+    assert QGuiApplication.clipboard().text().startswith("First part of it.")

@@ -214,6 +214,15 @@ def test_about_names_the_version_and_the_folders(program, home):
     [
         ("https://example.org/a?b=c", "Open https://example.org/a?b=c in the browser?"),
         ("file:///etc/passwd", "This link is not opened: file:///etc/passwd Only web and mail links are."),
+        ("//server/share", "This link is not opened: //server/share Only web and mail links are."),
+        (
+            "https://exаmple.org/",  # noqa: RUF001 - a Cyrillic letter
+            "Open https://xn--exmple-4nf.org/ in the browser?",
+        ),
+        (
+            "https://bank.org@example.net/",
+            "Open https://bank.org@example.net/ in the browser? It leads to example.net.",
+        ),
         ("javascript:alert(1)", "This link is not opened: javascript:alert(1) Only web and mail links are."),
     ],
 )

@@ -1,0 +1,40 @@
+"""Links in what a model wrote: never followed without asking, and some not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QDesktopServices
+
+from app.ui.visible import visible
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QUrl
+
+    from app.ui.notice import NoticeBar
+
+_OPENABLE = frozenset({"http", "https", "mailto"})
+_SHOWN_CHARS = 300
+
+
+def address_words(url: QUrl) -> str:
+    """Return an address as it really is: letters of other scripts that look like Latin ones are encoded."""
+    words = visible(bytes(url.toEncoded().data()).decode("ascii", "replace"))
+    return words if len(words) <= _SHOWN_CHARS else f"{words[:_SHOWN_CHARS]}…"
+
+
+def ask_to_open(url: QUrl, notice: NoticeBar) -> None:
+    """Show where a link leads and offer to open it outside; links to files, shares and programs are refused."""
+    words, scheme = address_words(url), url.scheme().lower()
+    if scheme not in _OPENABLE or (scheme != "mailto" and not url.host()):
+        notice.say("warning", f"This link is not opened: {words}", "Only web and mail links are.")
+        return
+    where = f" It leads to {words_of_host(url)}." if url.userInfo() else ""
+    notice.say("info", f"Open {words} in the browser?{where}", action=("Open", lambda: QDesktopServices.openUrl(url)))
+
+
+def words_of_host(url: QUrl) -> str:
+    """Return the host of an address, encoded."""
+    from PySide6.QtCore import QUrl as Url
+
+    return str(url.host(Url.ComponentFormattingOption.FullyEncoded))

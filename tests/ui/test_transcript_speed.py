@@ -1,0 +1,53 @@
+"""The transcript's benchmark with small numbers, and its bars where others' work on the machine does not count."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.benchmarks import transcript as bench
+from tests.benchmarks.hostile import HOSTILE
+
+CPU_LIMIT_MS = 200.0
+QUICK = ("100,000 nested quotes", "right-to-left overrides", "images")
+
+
+@pytest.fixture(scope="module")
+def window(qapp):
+    qapp.setQuitOnLastWindowClosed(False)
+    with bench.window_shown() as window:
+        yield window
+
+
+def test_a_long_conversation_opens_and_streams(window):
+    opened = bench.opening_ms(window, bench.conversation(400))
+    built = len(window.transcript.views)
+    gaps, cost_ms = bench.stream(window, bench._ANSWER, 150, 300)
+    assert opened < 5000
+    assert built < 40
+    assert len(gaps.ms) > 20
+    assert max(gaps.cpu_ms) < CPU_LIMIT_MS
+    assert cost_ms < 20
+
+
+def test_appending_does_not_cost_more_the_longer_the_conversation(window):
+    costs = bench.append_ms(window, 100)
+    assert bench.thirds_ratio(costs[10:], 20) < 1.6
+    assert len(window.transcript.views) < 60
+
+
+def test_tokens_of_a_long_answer_do_not_cost_more_the_longer_it_is(window):
+    window.transcript.clear()
+    costs = bench.token_costs_ms(window, bench.long_answer(2000, 200), 1500)
+    assert bench.thirds_ratio(costs[4:], 40) < 2.5
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_hostile_answers_freeze_nothing(window, name):
+    assert max(bench.hostile_gaps(window, HOSTILE[name]()).cpu_ms) < CPU_LIMIT_MS
+
+
+@pytest.mark.full
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in QUICK])
+def test_all_hostile_answers_freeze_nothing(window, name):
+    assert max(bench.hostile_gaps(window, HOSTILE[name]()).cpu_ms) < CPU_LIMIT_MS
