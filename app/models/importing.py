@@ -148,9 +148,10 @@ class Import:
     def _link(self, path: Path, place: Path) -> None:
         try:
             place.symlink_to(path)
-        except (OSError, NotImplementedError) as fault:
-            why = fault.strerror if isinstance(fault, OSError) else fault
-            raise DownloadError(f"A link cannot be made there: {why}.", "Copy the file instead.") from fault
+        except OSError as fault:
+            raise DownloadError(
+                f"A link cannot be made there: {fault.strerror or fault}.", "Copy the file instead."
+            ) from fault
 
     def _copy(self, path: Path, place: Path) -> None:
         state = path.stat()

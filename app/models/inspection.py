@@ -14,7 +14,7 @@ from app.models.found import gguf_files, real_path
 from app.models.library import Library, LibraryEntry
 from app.models.memory import Room, reckon
 from app.models.models_folder import models_folder
-from app.models.pairs import candidate_of_file, judge
+from app.models.pairs import Judgement, candidate_of_file, judge
 from app.models.recommendation import Standing, standing_of
 from app.protocol import Load
 
@@ -37,7 +37,7 @@ class Inspected:
         only_drafts: it cannot answer.
         needed_bytes: about what it takes in memory.
         standing: whether that is there.
-        as_draft: whether it fits as the drafter of the model in use, in words.
+        as_draft: the judgement of it as the drafter of the model in use; None if it cannot be one at all.
         problem, hint: what is wrong with it and what to do; "" if nothing is.
     """
 
@@ -48,7 +48,7 @@ class Inspected:
     only_drafts: bool = False
     needed_bytes: int = 0
     standing: Standing = "fits now"
-    as_draft: str = ""
+    as_draft: Judgement | None = None
     problem: str = ""
     hint: str = ""
 
@@ -76,19 +76,16 @@ def inspect(path: Path, library: Library, how: Load, room: Room) -> Inspected:
     )
 
 
-def _as_draft(entry: LibraryEntry, how: Load, library: Library) -> str:
+def _as_draft(entry: LibraryEntry, how: Load, library: Library) -> Judgement | None:
     try:
         target = library.resolve(how.target)
         if real_path(target.path) == real_path(entry.path):
-            return ""
+            return None
         ours, theirs = (candidate_of_file(one.path, one.name, one.n_bytes) for one in (target, entry))
-        judgement = judge(ours, theirs)
+        return judge(ours, theirs)
     except ModelError as fault:
         logger.info("not judged as a drafter: %s", fault.message)
-        return ""
-    if judgement.fits:
-        return f"It can draft for {target.name}."
-    return f"It cannot draft for {target.name}: {' '.join(judgement.reasons)}"
+        return None
 
 
 def models_among(paths: Iterable[Path]) -> list[Path]:

@@ -22,11 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
-from app.ui.wording import bytes_words
+from app.ui.wording import bytes_words, tip
 
 if TYPE_CHECKING:
     from app.models.importing import How
     from app.models.inspection import Inspected
+    from app.models.pairs import Judgement
 
 _SIZE = (640, 420)
 _HOWS: tuple[tuple[How, str, str], ...] = (
@@ -101,9 +102,9 @@ class DropRow(QFrame):
     def _build(self) -> None:
         for label in (self.title, self.facts, self.verdict):
             label.setTextFormat(Qt.TextFormat.PlainText)
-        for how, words, tip in _HOWS:
+        for how, words, detail in _HOWS:
             self.how.addItem(words, how)
-            self.how.setItemData(self.how.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+            self.how.setItemData(self.how.count() - 1, detail, Qt.ItemDataRole.ToolTipRole)
         name = self.path.name
         self.how.setAccessibleName(f"How to add {name}")
         self.progress.setAccessibleName(f"Adding {name}")
@@ -149,10 +150,11 @@ class DropRow(QFrame):
         where = " It is among your models already." if found.is_ours else ""
         if found.only_drafts:
             about = "It holds only heads that draft for the model that they were trained with."
-        self.say(
-            " ".join(filter(None, (about + where, found.as_draft))),
-            "check" if found.standing == "fits now" else "warning",
-        )
+        draft = found.as_draft
+        can_help = found.standing == "fits now" and not (found.only_drafts and (draft is None or not draft.fits))
+        self.say(f"{about}{where} {draft_words(draft)}".strip(), "check" if can_help else "warning")
+        self.draft.setEnabled(draft is not None and draft.fits)
+        self.draft.setToolTip(tip("\n".join(draft.reasons)) if draft is not None else "")
         self._show_parts(are_offered=True)
         self.load.setVisible(not found.only_drafts)
         self.how.setVisible(not found.is_ours)
@@ -191,6 +193,15 @@ class DropRow(QFrame):
         colour = {"check": scheme.accent, "warning": scheme.warning, "close": scheme.danger}
         if self._verdict_icon:
             self._icon.setPixmap(icon(self._verdict_icon, colour[self._verdict_icon]).pixmap(16, 16))
+
+
+def draft_words(draft: Judgement | None) -> str:
+    """Whether a file could draft for the model in use, with the first reason why not."""
+    if draft is None:
+        return ""
+    if draft.fits:
+        return f"It can draft for {draft.target}."
+    return f"It cannot draft for {draft.target}: {draft.reasons[0]}"
 
 
 class DropDialog(QDialog):

@@ -147,9 +147,10 @@ class ShelfControl(QObject):
         except SlipstreamError as fault:
             self._end(f"{fault.message} {fault.hint}")
         else:
-            words = f"{outcome.n_files} files ({bytes_words(outcome.n_bytes)}) are moved."
+            words = f"Moved: {files_words(outcome.n_files)}, {bytes_words(outcome.n_bytes)}."
             if outcome.n_left:
-                words += f" {outcome.n_left} files in {move.old} could not be deleted; the new folder has them all."
+                left = files_words(outcome.n_left)
+                words += f" Not deleted in {move.old}: {left}; the new folder has them all."
             self._end(words)
 
     async def _use(self, folder: Path) -> None:
@@ -193,10 +194,15 @@ def _finish_pending() -> None:
     finish_pending()
 
 
+def files_words(n: int) -> str:
+    """How many files."""
+    return f"{n:,} file" if n == 1 else f"{n:,} files"
+
+
 def facts_words(disk: Disk, folder: Path) -> str:
     """How much is in our folder, elsewhere, and free."""
     ours = next((use for use in disk.uses if use.source == "folder"), None)
-    parts = [f"{ours.n_files} files, {bytes_words(ours.n_bytes)}" if ours is not None else "No models yet"]
+    parts = [f"{files_words(ours.n_files)}, {bytes_words(ours.n_bytes)}" if ours is not None else "No models yet"]
     if ours is not None and ours.unfinished_bytes:
         parts.append(f"{bytes_words(ours.unfinished_bytes)} of unfinished downloads")
     if disk.free_bytes is not None:

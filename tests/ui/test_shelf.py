@@ -127,6 +127,7 @@ def test_dropped_files_are_judged_and_one_is_loaded(program, tmp_path, tiny_pair
         assert "ends after" in verdicts[1]
         assert "not a GGUF file" in verdicts[2]
         assert "There is no file" in verdicts[3]
+        assert not rows[0].draft.isEnabled()
         assert [row.load.isVisible() for row in rows] == [True, False, False, False]
         rows[0].load.click()
         await program.until(lambda: loads(program)[-1].target == str(tiny_pair.target))
@@ -197,9 +198,8 @@ def test_a_folder_and_parts_are_taken_for_what_is_meant(program, tmp_path, tiny_
         (tmp_path / f"b-0000{part}-of-00002.gguf").write_bytes(b"GGUF")
 
     async def story():
-        rows = await dropped(
-            program, [tmp_path / "some", tmp_path / "b-00002-of-00002.gguf", tmp_path / "b-00001-of-00002.gguf"]
-        )
+        parts = [tmp_path / f"b-0000{part}-of-00002.gguf" for part in (2, 1)]
+        rows = await dropped(program, [tmp_path / "some", *parts])
         assert [row.path.name for row in rows] == ["a.gguf", "b-00001-of-00002.gguf"]
 
     program.run(story)
@@ -235,9 +235,9 @@ def test_the_models_folder_is_moved_and_the_setting_stays(program, tmp_path):
         await program.until(lambda: "m" in items(program.window.pair_bar._target))
         shelf.open_folder()
         assert str(models_dir()) in shelf.dialog.folder.text()
-        assert "1 files" in shelf.dialog.facts.text()
+        assert "1 file, " in shelf.dialog.facts.text()
         shelf.move_to(new)
-        await program.until(lambda: "1 files" in shelf.dialog.words.text())
+        await program.until(lambda: "Moved: 1 file, " in shelf.dialog.words.text())
         assert str(new) == shelf.dialog.folder.text()
         assert shelf.dialog.move_button.isEnabled()
         # AND a setting that is changed afterwards does not bring the old folder back
@@ -265,7 +265,7 @@ def test_a_folder_chosen_by_a_command_beside_the_window_is_kept(program, tmp_pat
 
 def test_the_facts_of_the_folder_in_words(tmp_path):
     (models_dir() / "m.gguf").write_bytes(small().bytes())
-    assert facts_words(disk_use(Library().contents()), models_dir()).startswith("1 files, 0 MB; ")
+    assert facts_words(disk_use(Library().contents()), models_dir()).startswith("1 file, 0 MB; ")
     choose_folder(tmp_path / "drive" / "models")
     assert "its disk is not connected" in facts_words(disk_use(Contents()), models_folder())
 
