@@ -88,7 +88,9 @@ def _say(line: str, hint: str) -> None:
     if sys.stderr is None:
         return
     lines = [line, f"hint: {hint}"] if hint else [line]
-    sys.stderr.write("".join(" ".join(text.split()) + "\n" for text in lines))
+    words = (" ".join(text.split()) for text in lines)
+    # A file may be called anything; its name shall not move the cursor or set the title.
+    sys.stderr.write("".join("".join(filter(str.isprintable, text)) + "\n" for text in words))
 
 
 def _trouble_with_folders() -> str:

@@ -28,8 +28,8 @@ def write_text(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Say something beside the output, on stderr."""
-    sys.stderr.write(text + "\n")
+    """Say something beside the output, on stderr; a template's or a file's words shall not move the cursor, either."""
+    sys.stderr.write(text.translate(CONTROLS) + "\n")
     sys.stderr.flush()
 
 

@@ -69,6 +69,18 @@ def test_data_folder_that_cannot_be_made_is_one_line_and_a_hint(monkeypatch, hom
     assert re.match(rf"error: The folder {home}\S* cannot be made: .+\.\nhint: Set SLIPSTREAM_HOME", done.stderr)
 
 
+@pytest.mark.linux
+def test_a_file_that_means_harm_by_its_name_does_not_reach_the_terminal(tmp_path):
+    path = tmp_path / "\x1b]0;mine\x07\x1b[2J.gguf"
+    path.write_text("no model", encoding="utf-8")
+    for arguments in (["infer", path, "-p", "x"], ["pair", "starter", path], ["compare", path, path]):
+        done = run(*arguments)
+        assert done.returncode in (1, 2)
+        assert "]0;mine" in done.stderr
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\x07" not in done.stdout + done.stderr
+
+
 def test_commands_load_no_qt_and_no_native_library():
     assert loaded_by("app.cli.program", "PySide6", "llama_cpp", "numpy", "huggingface_hub", "rich") == "[]"
 
