@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.models.recommendation import standing_of
 from app.ui.model_words import machine_words, standing_words
 from app.ui.pair_card import PairCard
 from app.ui.theme import GRID, named, text_font
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from app.host.offers import Listing, Model
     from app.models.memory import Room
     from app.models.remote import FoundModel
+
+CONTEXT_FACTOR = 1.1
+"""What a model takes besides its file, before its header is known: a short context, and what evaluates it."""
 
 NOTHING = "Choose a pair on the left to see whether it fits this computer, and what it takes."
 
@@ -63,6 +67,7 @@ class DiscoverTab(QWidget):
         self.tree = QTreeWidget()
         self.words = named(QLabel(wordWrap=True), "muted")
         self.card = PairCard(NOTHING)
+        self._room: Room | None = None
         self._pairs = heading("Matched pairs, for this computer")
         self._hub = heading("On the hub")
         self._connect()
@@ -114,6 +119,7 @@ class DiscoverTab(QWidget):
 
     def show_catalog(self, cards: Sequence[Card], room: Room) -> None:
         """List the curated pairs; what was chosen stays chosen."""
+        self._room = room
         self.machine.setText(machine_words(room))
         before = self.current
         with QSignalBlocker(self.tree):
@@ -154,7 +160,7 @@ class DiscoverTab(QWidget):
         with QSignalBlocker(self.tree):
             row.takeChildren()
             for model in listing.models:
-                child = QTreeWidgetItem([model.tag, bytes_words(model.item.n_bytes), ""])
+                child = QTreeWidgetItem([model.tag, bytes_words(model.item.n_bytes), self._standing(model)])
                 child.setToolTip(0, tip(model.item.title))
                 child.setTextAlignment(1, RIGHT)
                 child.setData(0, VALUE, Chosen("model", found=found, listing=listing, model=model))
@@ -162,6 +168,13 @@ class DiscoverTab(QWidget):
             row.setExpanded(True)
         if listing.models and self.tree.currentItem() is row:
             choose(self.tree, row.child(listing.preferred))
+
+    def _standing(self, model: Model) -> str:
+        """Tell about how a file stands with this computer: its size and something for the context."""
+        if self._room is None:
+            return ""
+        standing = standing_of(int(model.item.n_bytes * CONTEXT_FACTOR), self._room)
+        return standing_words(standing, is_here=False, is_recommended=False)
 
     def say(self, words: str) -> None:
         """Say something below the list."""

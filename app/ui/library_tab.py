@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.models.library import BrokenFile, Contents, LibraryEntry
+from app.models.removal import owner_words
 from app.ui.model_words import source_words
 from app.ui.pair_card import PairCard
 from app.ui.theme import GRID, named, number_font
@@ -80,7 +81,6 @@ class LibraryTab(QWidget):
         self.delete.clicked.connect(self.delete_requested)
         self.folder.clicked.connect(self.folder_requested)
         self.use_as_draft.setToolTip("Let this model draft for the one that answers now.")
-        self.delete.setToolTip("Move it to the trash (Del)")
 
     def _set_up_tree(self) -> None:
         tree = self.tree
@@ -184,6 +184,13 @@ class LibraryTab(QWidget):
         self.use_as_draft.setEnabled(isinstance(chosen, LibraryEntry))
         self.reveal.setEnabled(chosen is not None)
         self.delete.setEnabled(chosen is not None and chosen.source == "folder")
+        words = "Move it to the trash (Del)"
+        if chosen is not None and chosen.source == "starter":
+            words = "The starter comes with the program."
+        elif chosen is not None and chosen.source != "folder":
+            words = f"It belongs to {owner_words(chosen.source)}: delete it there."
+        self.delete.setToolTip(words)
+        self.delete.setAccessibleDescription(words)
 
 
 def _entry_row(entry: LibraryEntry, *, is_loaded: bool) -> QTreeWidgetItem:

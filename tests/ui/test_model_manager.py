@@ -127,6 +127,8 @@ def test_find_judge_pull_load_and_delete_with_keys_alone(program, server, tiny_p
         await program.until(lambda: QApplication.focusWidget() is manager.discover.tree)
         press(Qt.Key.Key_Right)
         card = manager.discover.card
+        await program.until(lambda: manager.discover.tree.currentItem().text(0) == "Q8_0")
+        assert manager.discover.tree.currentItem().text(2) == "fits"
         # judge
         await program.until(lambda: card.offers is not None)
         assert card.fit.text() == "N-gram drafting fits."
@@ -371,6 +373,8 @@ def test_a_list_that_is_read_again_leaves_what_is_shown_alone(program, tiny_pair
         manager = await open_manager(program, LIBRARY)
         card = manager.library.card
         await program.until(lambda: "dry load" in card.memory.sentence.text())
+        assert not manager.library.delete.isEnabled()
+        assert "comes with" in manager.library.delete.toolTip()
         shown = card.offers
         before = manager.library.tree.currentItem()
         program.controller.models.refresh()
