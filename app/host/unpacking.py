@@ -36,7 +36,7 @@ def unpack(source: Path, folder: Path) -> Path:
     except zipfile.BadZipFile as fault:
         shutil.rmtree(folder, ignore_errors=True)
         raise UsageError(f"{source.name} is not a zip, or damaged: {fault}", _HINT) from fault
-    except (OSError, RuntimeError, NotImplementedError, EOFError) as fault:  # a full disk, a password, a strange method
+    except (OSError, RuntimeError, EOFError) as fault:  # a full disk, a password, a strange method
         shutil.rmtree(folder, ignore_errors=True)
         raise LoadError(f"{source.name} cannot be unpacked: {fault}", _HINT) from fault
     except BaseException:
