@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from app.cli import options
+from app.cli.terminal import CONTROLS
 from app.engine.probe import Sizes
 from app.errors import ModelNotFoundError, SlipstreamError
 from app.models.catalog import Catalog
@@ -147,13 +148,13 @@ def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None) ->
     _show(own)
     sys.stdout.write("\nWhat can draft for it, best first:\n" if found else "\nNothing here can draft for it.\n")
     for rank, one in enumerate(found[:MOST_SUGGESTIONS], 1):
-        sys.stdout.write(f"  {rank}. {one.draft or one.kind} ({one.kind}, {_gigabytes(one.memory)})\n")
+        _write(f"  {rank}. {one.draft or one.kind} ({one.kind}, {_gigabytes(one.memory)})\n")
         for warning in one.warnings:
-            sys.stdout.write(f"     note: {warning}\n")
+            _write(f"     note: {warning}\n")
     if (more := len(found) - MOST_SUGGESTIONS) > 0:
-        sys.stdout.write(f"  and {more:,} more; --json has them all\n")
+        _write(f"  and {more:,} more; --json has them all\n")
     for curated in known:
-        sys.stdout.write(f"  In the catalog: {curated.title}; drafts by {curated.draft}\n")
+        _write(f"  In the catalog: {curated.title}; drafts by {curated.draft}\n")
 
 
 # --- showing ----------------------------------------------------------------------------------------
@@ -196,13 +197,18 @@ def _size_facts(sizes: Sizes) -> dict[str, int]:
     return {**msgspec.to_builtins(sizes), "total_bytes": sizes.n_bytes}
 
 
+def _write(text: str) -> None:
+    """Write words for people; what a file is called, or calls itself, shall not move the cursor."""
+    sys.stdout.write(text.translate(CONTROLS))
+
+
 def _show(judgement: Judgement) -> None:
     pair = f"{judgement.target} + {judgement.draft}" if judgement.draft is not None else judgement.target
-    sys.stdout.write(f"{pair} ({judgement.kind}): {judgement.fit}\n")
+    _write(f"{pair} ({judgement.kind}): {judgement.fit}\n")
     for reason in judgement.reasons:
-        sys.stdout.write(f"  {reason}\n")
+        _write(f"  {reason}\n")
     for warning in judgement.warnings:
-        sys.stdout.write(f"  note: {warning}\n")
+        _write(f"  note: {warning}\n")
     if judgement.memory is not None:
         _show_memory(judgement.memory)
 

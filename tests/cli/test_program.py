@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,17 @@ def test_data_folder_that_cannot_be_made_is_one_line_and_a_hint(monkeypatch, hom
     done = run(*arguments)
     assert done.returncode == 1
     assert re.match(rf"error: The folder {home}\S* cannot be made: .+\.\nhint: Set SLIPSTREAM_HOME", done.stderr)
+
+
+@pytest.mark.linux
+def test_a_model_that_means_harm_by_its_name_does_not_either(tiny_pair, tmp_path):
+    path = tmp_path / "\x1b]0;mine\x07.gguf"
+    shutil.copy(tiny_pair.target, path)
+    for arguments in ([path], [path, tiny_pair.draft], [path, "starter"]):
+        done = run("pair", *arguments)
+        assert done.returncode == 0, done.stderr
+        assert "]0;mine" in done.stdout
+        assert "\x1b" not in done.stdout
 
 
 @pytest.mark.linux
