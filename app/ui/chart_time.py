@@ -145,7 +145,7 @@ class TimePage:
         pauses = straighten(assemble(traces, _paused, scene.stretch, self.length.px))
         self._paused.show(pauses, pen_of("paused"))
         longest = _highest([limit, *curves], 4.0)
-        before, self._top_length = self._top_length, next(top for top in _LENGTHS if top >= longest)
+        before, self._top_length = self._top_length, next((n for n in _LENGTHS if n >= longest), longest)
         if before != self._top_length:
             half = self._top_length / 2
             self.length.show_ticks("left", [(0, "0"), (half, f"{half:g}"), (self._top_length, f"{self._top_length:g}")])
