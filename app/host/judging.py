@@ -151,7 +151,8 @@ class Judging:
             target = self._candidates.of_entry(entry)
             offers = ways.offers_for(target, ways.here(self._library, self._candidates, name), how)
             facts = (entry.quantisation, entry.architecture)
-            return Offers(entry.name, facts, target.header.licence, offers, target=entry.name)
+            note = ways.note_of_catalog(target, entry, ways.all_of(self._library))
+            return Offers(entry.name, facts, target.header.licence, offers, target=entry.name, note=note)
 
         return await beside(judge, "judging")
 

@@ -43,6 +43,7 @@ class Offers:
         item: what has to be pulled for the target, None if nothing.
         pair: the curated pair that this is about, if it is one; then there is one offer.
         gated: repositories whose terms have to be accepted.
+        note: what else a person should know; may be empty.
     """
 
     title: str
@@ -53,6 +54,7 @@ class Offers:
     item: Item | None = None
     pair: CatalogPair | None = None
     gated: tuple[str, ...] = ()
+    note: str = ""
 
     def what_to_pull(self, offer: Offer | None) -> Item | CatalogPair | None:
         """Return what *Get pair* has to pull for this target drafted that way; None if all is here."""

@@ -230,6 +230,14 @@ def from_elsewhere(
     return tuple(offer for offer in offers_for(target, known.values(), how) if offer.item is not None)
 
 
+def note_of_catalog(target: Candidate, entry: LibraryEntry, entries: Sequence[LibraryEntry]) -> str:
+    """Say which drafter the catalog has for a model, if that is not on this computer; it needs no network."""
+    for pair in Catalog.load().for_target(target.header, entry.path.name):
+        if pair.draft is not None and entry_of(pair.draft, entries) is None:
+            return f"The catalog has a drafter for it that is not here: {pair.drafter_words} (pair “{pair.title}”)."
+    return ""
+
+
 def _from_catalog(
     hub: Hub, candidates: Candidates, target: Candidate, entry: LibraryEntry, library: Library
 ) -> Iterator[Drafter]:

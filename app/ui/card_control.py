@@ -99,7 +99,7 @@ class CardControl(QObject):
             self.show_pull()
             return
         said = self.card.token.answer.text() if not self.card.token.isHidden() else ""
-        self.card.show_offers(offers, self._note, can_look=self._can_look)
+        self.card.show_offers(offers, self._note or offers.note, can_look=self._can_look)
         if offers.gated and said:
             self.card.token.ask(offers.gated[0], f"{offers.gated[0]} is open to you.")
             self.card.token.show_answer(said)
@@ -191,7 +191,7 @@ class CardControl(QObject):
         except SlipstreamError:  # what is shown stays as it is
             return
         if not offers.files_to_pull(offers.offers[0] if offers.offers else None):
-            self.card.show_offers(offers, self._note, can_look=self._can_look)
+            self.card.show_offers(offers, self._note or offers.note, can_look=self._can_look)
             self.card.say("It is here, and every byte was checked.")
             self.card.load.setFocus()
             self.on_offer_picked()

@@ -70,6 +70,7 @@ class DiscoverTab(QWidget):
         self._room: Room | None = None
         self._pairs = heading("Matched pairs, for this computer")
         self._hub = heading("On the hub")
+        self.split = QSplitter(Qt.Orientation.Horizontal)
         self._connect()
         self._set_up_tree()
         self._build()
@@ -102,7 +103,7 @@ class DiscoverTab(QWidget):
         column.addWidget(self.tree, 1)
         column.addWidget(self.words)
         self.words.hide()
-        split = QSplitter(Qt.Orientation.Horizontal)
+        split = self.split
         split.setChildrenCollapsible(False)
         split.addWidget(left)
         split.addWidget(self.card)

@@ -67,6 +67,7 @@ class LibraryTab(QWidget):
         self._sections = tuple(map(heading, ("Models", "Only for drafting", "Broken: cannot be loaded")))
         self._drafters: frozenset[str] = frozenset()
         self._contents: Contents | None = None
+        self.split = QSplitter(Qt.Orientation.Horizontal)
         self._connect()
         self._set_up_tree()
         self._build()
@@ -103,7 +104,7 @@ class LibraryTab(QWidget):
         column.setSpacing(GRID)
         column.addWidget(self.tree, 1)
         column.addLayout(row)
-        split = QSplitter(Qt.Orientation.Horizontal)
+        split = self.split
         split.setChildrenCollapsible(False)
         split.addWidget(left)
         split.addWidget(self.card)

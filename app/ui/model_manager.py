@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app.ui.discover import DiscoverTab
 from app.ui.downloads import DownloadsTab
 from app.ui.library_tab import LibraryTab
+from app.ui.main_window import window_geometry
 from app.ui.notice import NoticeBar
 from app.ui.theme import GRID
 
@@ -34,6 +35,8 @@ class ModelManager(QDialog):
         self.tabs.addTab(self.library, "L&ibrary")
         self.tabs.addTab(self.downloads, "Do&wnloads")
         self.tabs.currentChanged.connect(self.tab_changed)
+        self._geometry = window_geometry()
+        self._restore()
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
         column.setSpacing(GRID)
@@ -67,6 +70,24 @@ class ModelManager(QDialog):
     def note_running(self, n_running: int) -> None:
         """Say how many downloads are on their way."""
         self.tabs.setTabText(DOWNLOADS, f"Do&wnloads ({n_running})" if n_running else "Do&wnloads")
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Remember size and splits."""
+        super().hideEvent(event)
+        self._geometry.setValue("models/window", self.saveGeometry())
+        for name, split in self._splits():
+            self._geometry.setValue(f"models/{name}", split.saveState())
+        self._geometry.sync()
+
+    def _restore(self) -> None:
+        if self._geometry.contains("models/window"):
+            self.restoreGeometry(self._geometry.value("models/window"))
+        for name, split in self._splits():
+            if self._geometry.contains(f"models/{name}"):
+                split.restoreState(self._geometry.value(f"models/{name}"))
+
+    def _splits(self) -> tuple[tuple[str, QSplitter], ...]:
+        return ("discover", self.discover.split), ("library", self.library.split)
 
     def reject(self) -> None:
         """Escape and the frame's button: downloads go on."""

@@ -101,6 +101,17 @@ def test_drafters_of_a_model_here_come_best_first_and_those_that_do_not_fit_last
     assert offers.what_to_pull(offers.offers[1]) is None
 
 
+def test_the_catalogs_drafter_for_a_model_that_is_here_is_named_until_it_is_here_too(judging, tmp_path):
+    pair = tiny_mtp.gemma4_pair(tmp_path)
+    put(pair.target, "gemma-4-E4B-it-Q4_0.gguf")
+    offers = asyncio.run(judging.local("gemma-4-E4B-it-Q4_0", HOW))
+    assert "mtp-gemma-4-E4B-it-Q4_0.gguf" in offers.note
+    put(pair.draft, "mtp-gemma-4-E4B-it-Q4_0.gguf")
+    offers = asyncio.run(judging.local("gemma-4-E4B-it-Q4_0", HOW))
+    assert offers.note == ""
+    assert offers.offers[0].judgement.kind == "assistant"
+
+
 def test_heads_in_the_target_lead(judging, tmp_path):
     put(tiny_mtp.qwen35_embedded(tmp_path / "embedded.gguf"), "embedded.gguf")
     offers = asyncio.run(judging.local("embedded", HOW))

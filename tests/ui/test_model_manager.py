@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.engine.probe import Sizes
 from app.host.pulling import Pull
+from app.models.library import Library
 from app.models.memory import PairMemory, Room
 from app.paths import models_dir
 from app.ui.memory_bar import MemoryView
@@ -232,6 +233,25 @@ def test_it_fits_a_small_screen_at_150_percent(program, tiny_pair):
             assert manager.height() == 740 * 2 // 3, f"tab {tab} wants {manager.minimumSizeHint()}"
 
     program.run(story)
+
+
+def test_size_and_splits_are_remembered(program):
+    async def first():
+        manager = await open_manager(program)
+        manager.resize(760, 505)
+        manager.discover.split.setSizes([200, 500])
+        manager.reject()
+
+    async def second():
+        manager = await open_manager(program)
+        assert (manager.width(), manager.height()) == (760, 505)
+        left, right = manager.discover.split.sizes()
+        assert left < right
+
+    program.run(first)
+    program.window._may_close = False
+    program.window.show()
+    program.run(second)
 
 
 @pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
@@ -537,17 +557,19 @@ def test_the_loop_never_waits_for_a_download(program, tmp_path, monkeypatch):
     is_calm(gaps)
 
 
-def test_the_loop_never_waits_for_headers_vocabularies_and_dry_loads(program, tiny_pair):
-    put(tiny_pair.target, "target.gguf")
+def test_the_loop_never_waits_for_headers_vocabularies_and_dry_loads(program):
     gaps = []
 
     async def story():
-        manager = await open_manager(program, DISCOVER)
+        manager = await open_manager(program, LIBRARY)
         await asyncio.sleep(1)
-        manager.go_to(LIBRARY)
+        await asyncio.to_thread(put, Library().resolve("starter").path, "new.gguf")
+        program.controller.models.refresh()
+        await program.until(lambda: "new" in names_in(manager.library.tree))
+        manager.library.tree.setCurrentItem(manager.library.tree.topLevelItem(0).child(1))
         card = manager.library.card
-        gaps.extend(await gaps_until(lambda: "dry load" in card.memory.sentence.text()))
-        assert card.offers.target == "starter"
+        is_weighed = lambda: card.offers is not None and card.offer.judgement.memory.is_exact  # noqa: E731
+        gaps.extend(await gaps_until(lambda: is_weighed() and card.offers.target == "new"))
 
     program.run(story)
     is_calm(gaps)
