@@ -86,6 +86,7 @@ class Chats:
         """List the conversations anew, as searched for; return their ids."""
         with Told(self._window.notice, "Reading your conversations failed."):
             heads = self._store.heads(self._window.sidebar.query)
+            self._window.sidebar.show_folders(self._store.folders.all())
             self._window.sidebar.show_heads(heads, self._current.id if self._current else None, now())
             return [head.id for head in heads]
         return []

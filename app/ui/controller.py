@@ -29,6 +29,7 @@ from app.ui.choices import Choices
 from app.ui.devices_control import DevicesControl
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
+from app.ui.keeping import Keeping
 from app.ui.links import ask_to_open
 from app.ui.models_control import ModelsControl
 from app.ui.options_control import OptionsControl
@@ -76,6 +77,7 @@ class Controller(QObject):
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
         self.branching = Branching(window, self.chats, self.answering)
+        self.keeping = Keeping(window, self.chats, self.answering)
         self.counts = TokenCounts(window, self.host, self.chats, self.choices)
         self.answering.ended.connect(self.counts.note_change)
         window.composer.refused.connect(lambda words, hint: window.notice.say("warning", words, hint))

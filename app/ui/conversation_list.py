@@ -19,20 +19,27 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.chat.conversation import counted
 from app.ui.theme import GRID, colours, see_through, text_font
 
 if TYPE_CHECKING:
-    from app.chat.conversation import ConversationHead
+    from app.chat.conversation import ConversationHead, Folder
 
 _Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A heading, or a conversation."""
+    """A heading, a folder, or a conversation."""
 
     heading: str
     head: ConversationHead | None = None
+    folder: Folder | None = None
+
+    @property
+    def words(self) -> str:
+        """What it says."""
+        return self.head.title if self.head else self.heading
 
 
 def period_of(moment: datetime, now: datetime) -> str:
@@ -49,11 +56,19 @@ def period_of(moment: datetime, now: datetime) -> str:
     return f"{day:%B %Y}"
 
 
-def rows_of(heads: Sequence[ConversationHead], now: datetime) -> list[Row]:
-    """Put a heading before the conversations of each period."""
-    rows: list[Row] = []
+def rows_of(heads: Sequence[ConversationHead], now: datetime, folders: Sequence[Folder] = ()) -> list[Row]:
+    """Put the pinned conversations first, then folders, then the others with a heading before each period."""
+    pinned = [head for head in heads if head.is_pinned]
+    rows = [Row("Pinned"), *(Row("Pinned", head) for head in pinned)] if pinned else []
+    known = {folder.id for folder in folders}
+    for folder in folders:
+        rows.append(Row(folder.name, folder=folder))
+        if folder.is_open:
+            rows += [Row(folder.name, head) for head in heads if head.folder_id == folder.id and not head.is_pinned]
     last = ""
     for head in heads:
+        if head.is_pinned or head.folder_id in known:
+            continue
         if (period := period_of(head.updated_at, now)) != last:
             rows.append(Row(period))
             last = period
@@ -65,6 +80,7 @@ class ConversationList(QAbstractListModel):
     """The model behind the list. A title that is edited in place is reported, and shown once it comes back."""
 
     renamed = Signal(int, str)
+    folder_renamed = Signal(int, str)
 
     ROW = Qt.ItemDataRole.UserRole
 
@@ -72,16 +88,23 @@ class ConversationList(QAbstractListModel):
         super().__init__(parent)
         self.rows: list[Row] = []
 
-    def show_heads(self, heads: Sequence[ConversationHead], now: datetime) -> None:
+    def show_heads(self, heads: Sequence[ConversationHead], now: datetime, folders: Sequence[Folder] = ()) -> None:
         """Replace all rows."""
         self.beginResetModel()
-        self.rows = rows_of(heads, now)
+        self.rows = rows_of(heads, now, folders)
         self.endResetModel()
 
     def index_of(self, conversation_id: int | None) -> QModelIndex:
         """Find a conversation's row; an invalid index if it is not listed."""
         for n, row in enumerate(self.rows):
             if row.head is not None and row.head.id == conversation_id:
+                return self.index(n)
+        return QModelIndex()
+
+    def index_of_folder(self, folder_id: int) -> QModelIndex:
+        """Find a folder's row; an invalid index if it is not listed."""
+        for n, row in enumerate(self.rows):
+            if row.folder is not None and row.folder.id == folder_id:
                 return self.index(n)
         return QModelIndex()
 
@@ -95,19 +118,25 @@ class ConversationList(QAbstractListModel):
         if role == self.ROW:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
-            return row.head.title if row.head else row.heading
+            return row.words
         if role == Qt.ItemDataRole.ToolTipRole and row.head:
             return (
                 f"{row.head.title}\n{row.head.updated_at.astimezone():%Y-%m-%d %H:%M}, {row.head.n_messages} messages"
             )
+        if role == Qt.ItemDataRole.AccessibleTextRole and row.folder:
+            state = "open" if row.folder.is_open else "closed"
+            return f"Folder {row.folder.name}, {counted(row.folder.n_conversations, 'conversation')}, {state}"
         if role == Qt.ItemDataRole.AccessibleTextRole and row.head:
             return " ".join(part for part in (row.head.title, row.head.snippet) if part)
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: ANN401 - Qt's
         """Report a new title."""
-        head = self.rows[index.row()].head
+        head, folder = self.rows[index.row()].head, self.rows[index.row()].folder
         title = str(value).strip()
+        if role == Qt.ItemDataRole.EditRole and folder is not None and title and title != folder.name:
+            self.folder_renamed.emit(folder.id, title)
+            return True
         if role == Qt.ItemDataRole.EditRole and head is not None and title and title != head.title:
             self.renamed.emit(head.id, title)
             return True
@@ -115,7 +144,7 @@ class ConversationList(QAbstractListModel):
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         """Let conversations be chosen and edited, headings neither."""
-        if not index.isValid() or self.rows[index.row()].head is None:
+        if not index.isValid() or (self.rows[index.row()].head is None and self.rows[index.row()].folder is None):
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
 
@@ -166,7 +195,7 @@ class _Painter(QStyledItemDelegate):
         painter.save()
         area: QRect = option.rect.adjusted(0, 1, -2, -1)
         inner = area.adjusted(GRID, 2, -GRID, -2)
-        if row.head is None:
+        if row.head is None and row.folder is None:
             painter.setFont(text_font(-1.0, bold=True))
             painter.setPen(QColor(scheme.muted))
             painter.drawText(inner, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, row.heading)
@@ -189,11 +218,16 @@ class _Painter(QStyledItemDelegate):
         painter.restore()
 
     def _draw_words(self, painter: QPainter, option: QStyleOptionViewItem, row: Row, inner: QRect) -> None:
-        if row.head is None:
-            return
         scheme = colours()
         metrics = option.fontMetrics
         right = Qt.TextElideMode.ElideRight
+        if row.head is None:
+            if row.folder is not None:
+                words = f"{'▾' if row.folder.is_open else '▸'}  {row.folder.name}  ({row.folder.n_conversations})"
+                painter.setFont(text_font(-0.5, bold=True))
+                painter.setPen(QColor(scheme.text))
+                painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, metrics.elidedText(words, right, inner.width()))
+            return
         painter.setFont(option.font)
         painter.setPen(QColor(scheme.text))
         title = QRect(inner.left(), inner.top(), inner.width(), metrics.height() + 4)

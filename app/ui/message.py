@@ -53,11 +53,6 @@ class QuestionView(MessageView):
         self.column.show_blocks(plain_blocks(text))
 
     @property
-    def text(self) -> str:
-        """The message."""
-        return self._text
-
-    @property
     def shown(self) -> str:
         """What of it can be read on the screen."""
         return "".join(part.edit.toPlainText() for part in self.column.parts)
@@ -101,7 +96,7 @@ class AnswerView(MessageView):
         self._stream = BlockStream()
         self._n_resets = 0
         self._pending: list[str] = []
-        self._text: list[str] = []
+        self._said: list[str] = []
         self._rest = QTimer(self, singleShot=True, interval=0)
         self._rest.timeout.connect(self.close_text)
         self._thinking_since_s: float | None = None
@@ -134,9 +129,9 @@ class AnswerView(MessageView):
     @property
     def text(self) -> str:
         """The whole answer as Markdown, what is not shown yet included."""
-        if len(self._text) > 1:
-            self._text = ["".join(self._text)]
-        return self._text[0] if self._text else ""
+        if len(self._said) > 1:
+            self._said = ["".join(self._said)]
+        return self._said[0] if self._said else ""
 
     @property
     def words(self) -> str:
@@ -159,7 +154,7 @@ class AnswerView(MessageView):
         """Take the next piece of the answer; it shows with the next :meth:`flush`."""
         if text:
             self._pending.append(text)
-            self._text.append(text)
+            self._said.append(text)
             self.grew.emit()
 
     def flush(self) -> None:

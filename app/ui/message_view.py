@@ -29,6 +29,7 @@ class MessageView(QWidget):
 
     def __init__(self, name: str, actions: tuple[MessageAction, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._text = ""
         self._is_placed = False
         self._range: tuple[float, float] | None = None
         self.column = BlockColumn(name, self)
@@ -47,7 +48,7 @@ class MessageView(QWidget):
     @property
     def text(self) -> str:
         """The whole message as it was written."""
-        raise NotImplementedError
+        return self._text
 
     @property
     def words(self) -> str:

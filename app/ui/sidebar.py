@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
     from PySide6.QtWidgets import QMenu
 
-    from app.chat.conversation import ConversationHead
+    from app.chat.conversation import ConversationHead, Folder
     from app.ui.conversation_list import ConversationView, Row
 
 _SEARCH_PAUSE_MS = 150
@@ -33,10 +34,19 @@ class Sidebar(QWidget):
     renamed = Signal(int, str)
     delete_requested = Signal(int)
     export_requested = Signal(int, str)
+    hit_chosen = Signal(int, int)  # conversation, message
+    pin_requested = Signal(int, bool)
+    duplicate_requested = Signal(int)
+    move_requested = Signal(int, int)  # conversation, folder (0: none)
+    folder_requested = Signal(int)  # a new one, with this conversation
+    folder_toggled = Signal(int, bool)
+    folder_renamed = Signal(int, str)
+    folder_delete_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view: ConversationView | None = None
+        self._folders: tuple[Folder, ...] = ()
         self._search = QLineEdit(placeholderText="Search all (Ctrl+Shift+F)")
         self._search.setAccessibleName("Search conversations")
         self._new = IconButton("plus", "New conversation (Ctrl+N)")
@@ -67,6 +77,7 @@ class Sidebar(QWidget):
             self._view = view = ConversationView()
             # Queued: whoever hears it lists anew, which must not happen while the view still holds its editor.
             view.rows.renamed.connect(self.renamed, Qt.ConnectionType.QueuedConnection)
+            view.rows.folder_renamed.connect(self.folder_renamed, Qt.ConnectionType.QueuedConnection)
             view.clicked.connect(self.on_chosen)
             view.activated.connect(self.on_chosen)
             view.delete_pressed.connect(self.on_delete)
@@ -78,9 +89,20 @@ class Sidebar(QWidget):
 
     # --- content --------------------------------------------------------------------------------------
 
+    def show_folders(self, folders: Sequence[Folder]) -> None:
+        """Group what is listed from now on into these folders."""
+        self._folders = tuple(folders)
+
+    def edit_folder(self, folder_id: int) -> None:
+        """Let a folder be named in its place."""
+        index = self._list().rows.index_of_folder(folder_id)
+        if index.isValid():
+            self._list().setCurrentIndex(index)
+            self._list().edit(index)
+
     def show_heads(self, heads: Sequence[ConversationHead], current_id: int | None, now: datetime) -> None:
         """Show these conversations, and which one is open."""
-        self._list().rows.show_heads(heads, now)
+        self._list().rows.show_heads(heads, now, () if self.query else self._folders)
         self.show_current(current_id)
         empty = "Nothing found." if self.query else "No conversations yet. Write a message to start one."
         self._nothing.setText(empty)
@@ -115,22 +137,31 @@ class Sidebar(QWidget):
         self.search_changed.emit(self.query)
 
     def on_chosen(self, index: QModelIndex) -> None:
-        """Open a conversation."""
-        if (row := self._row(index)) and row.head:
-            self.conversation_chosen.emit(row.head.id)
+        """Open a conversation, at the message that was found if one was; open or close a folder."""
+        row = self._row(index)
+        if row is not None and row.folder is not None:
+            self.folder_toggled.emit(row.folder.id, not row.folder.is_open)
+        elif row is not None and row.head is not None:
+            if row.head.message_id is not None and self.query:
+                self.hit_chosen.emit(row.head.id, row.head.message_id)
+            else:
+                self.conversation_chosen.emit(row.head.id)
 
     def on_delete(self) -> None:
-        """Delete the marked conversation."""
-        if (row := self._row(self._list().currentIndex())) and row.head:
+        """Delete the marked conversation, or the folder around its conversations."""
+        row = self._row(self._list().currentIndex())
+        if row is not None and row.folder is not None:
+            self.folder_delete_requested.emit(row.folder.id)
+        elif row is not None and row.head is not None:
             self.delete_requested.emit(row.head.id)
 
     def on_context_menu(self, at: QPoint) -> None:
         """Offer what can be done with one conversation."""
         index = self._list().indexAt(at)
         row = self._row(index)
-        if row is None or row.head is None:
+        if row is None or (row.head is None and row.folder is None):
             return
-        menu = self.menu_for(index, row.head.id)
+        menu = self.menu_for(index, row.head.id) if row.head is not None else self._folder_menu(index, row)
         menu.popup(self._list().viewport().mapToGlobal(at))
 
     def menu_for(self, index: QModelIndex, conversation_id: int) -> QMenu:
@@ -148,9 +179,35 @@ class Sidebar(QWidget):
         markdown.triggered.connect(lambda: self.export_requested.emit(conversation_id, "md"))
         json = QAction("Export as JSON…", menu)
         json.triggered.connect(lambda: self.export_requested.emit(conversation_id, "json"))
-        menu.addActions([rename, delete])
+        menu.addAction(rename)
+        self._add_keeping(menu, index, conversation_id)
+        menu.addAction(delete)
         menu.addSeparator()
         menu.addActions([markdown, json])
+        return menu
+
+    def _add_keeping(self, menu: QMenu, index: QModelIndex, conversation_id: int) -> None:
+        row = self._row(index)
+        head = row.head if row is not None else None
+        is_pinned = head is not None and head.is_pinned
+        menu.addAction("Unpin" if is_pinned else "Pin", lambda: self.pin_requested.emit(conversation_id, not is_pinned))
+        menu.addAction("Duplicate", lambda: self.duplicate_requested.emit(conversation_id))
+        places = menu.addMenu("Move to folder")
+        for folder in self._folders:
+            if head is None or folder.id != head.folder_id:
+                entry = places.addAction(folder.name)
+                entry.triggered.connect(partial(self.move_requested.emit, conversation_id, folder.id))
+        if head is not None and head.folder_id is not None:
+            places.addAction("Out of its folder", lambda: self.move_requested.emit(conversation_id, 0))
+        places.addAction("New folder…", lambda: self.folder_requested.emit(conversation_id))
+
+    def _folder_menu(self, index: QModelIndex, row: Row) -> QMenu:
+        from PySide6.QtWidgets import QMenu
+
+        menu, folder_id = QMenu(self), row.folder.id if row.folder is not None else 0
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Rename", lambda: self._list().edit(index))
+        menu.addAction("Delete folder, keep conversations", lambda: self.folder_delete_requested.emit(folder_id))
         return menu
 
     def _row(self, index: QModelIndex) -> Row | None:

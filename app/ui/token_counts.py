@@ -39,14 +39,16 @@ class TokenCounts(QObject):
         self._task: asyncio.Task[None] | None = None
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.on_pause)
-        window.composer.changed.connect(self._pause.start)
+        self._is_closed = False
+        window.composer.changed.connect(self.note_change)
         self._unsubscribe = host.subscribe(lambda _state: self.note_change(is_other_model=True))
 
     def note_change(self, *, is_other_model: bool = False) -> None:
         """Count again soon: something was said, or another model counts otherwise."""
         if is_other_model:
             self._known.clear()
-        self._pause.start()
+        if not self._is_closed:
+            self._pause.start()
 
     def on_pause(self) -> None:
         """Count now, or after the count that is running."""
@@ -57,6 +59,7 @@ class TokenCounts(QObject):
 
     async def close(self) -> None:
         """Stop counting."""
+        self._is_closed = True
         self._unsubscribe()
         self._pause.stop()
         if self._task is not None and not self._task.done():

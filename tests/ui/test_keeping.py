@@ -1,0 +1,112 @@
+"""Pins, folders, copies, titles, and the way from a search to what was found; in a whole window."""
+
+from __future__ import annotations
+
+from tests.doubles import Answer
+
+
+def listed(program):
+    return [row.words for row in program.window.sidebar._list().rows.rows]
+
+
+def index_of(program, words):
+    rows = program.window.sidebar._list().rows
+    return rows.index(next(n for n, row in enumerate(rows.rows) if row.words == words and (row.head or row.folder)))
+
+
+def choose(program, words, entry):
+    """Take an entry of the menu of a row."""
+    index = index_of(program, words)
+    row = program.window.sidebar._row(index)
+    menu = program.window.sidebar.menu_for(index, row.head.id)
+    actions = [*menu.actions(), *(a for m in menu.findChildren(type(menu)) for a in m.actions())]
+    next(action for action in actions if action.text() == entry).trigger()
+    menu.close()
+
+
+async def two(program):
+    await program.ask("About trains")
+    program.controller.chats.new()
+    await program.ask("About boats")
+
+
+def test_pinned_conversations_come_first(program):
+    async def story():
+        await two(program)
+        choose(program, "About trains", "Pin")
+        assert listed(program) == ["Pinned", "About trains", "Today", "About boats"]
+        choose(program, "About trains", "Unpin")
+        assert listed(program) == ["Today", "About boats", "About trains"]
+
+    program.run(story)
+
+
+def test_folders_hold_fold_and_let_go(program, qtbot):
+    async def story():
+        sidebar, keeping = program.window.sidebar, program.controller.keeping
+        await two(program)
+        choose(program, "About trains", "New folder…")
+        (folder,) = program.controller.store.folders.all()
+        keeping.rename_folder(folder.id, "Rails")
+        assert listed(program) == ["Rails", "About trains", "Today", "About boats"]
+        sidebar.on_chosen(index_of(program, "Rails"))
+        assert listed(program) == ["Rails", "Today", "About boats"]
+        sidebar.on_chosen(index_of(program, "Rails"))
+        choose(program, "About boats", "Rails")
+        assert set(listed(program)) == {"Rails", "About trains", "About boats"}
+        choose(program, "About boats", "Out of its folder")
+        # AND deleting a folder deletes no conversation, and can be taken back
+        sidebar._list().setCurrentIndex(index_of(program, "Rails"))
+        sidebar.on_delete()
+        assert set(listed(program)) == {"Today", "About trains", "About boats"}
+        assert "conversations stay" in program.window.notice.words
+        program.window.notice.on_action()
+        assert listed(program) == ["Rails", "About trains", "Today", "About boats"]
+
+    program.run(story)
+
+
+def test_a_copy_has_all_branches(program):
+    program.answers = (Answer("First."), Answer("Second."))
+
+    async def story():
+        await program.ask("About trains")
+        program.controller.branching.answer_again(1)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        choose(program, "About trains", "Duplicate")
+        assert program.controller.chats.current.title == "About trains (copy)"
+        assert [view.text for view in program.window.transcript.views] == ["About trains", "Second."]
+        assert program.window.transcript.views[1].foot.alternatives == "2/2"
+
+    program.run(story)
+
+
+def test_a_conversation_is_titled_from_its_first_exchange_until_a_person_does(program):
+    async def story():
+        await program.ask("Hi there, could you please tell me about the weather on Mars?")
+        assert program.window.windowTitle().startswith("The weather on Mars")
+        program.controller.chats.rename(program.controller.chats.current.id, "Mine")
+        program.controller.keeping.on_answer_ended()
+        assert "Mine" in listed(program)
+
+    program.run(story)
+
+
+def test_a_search_leads_to_the_message_also_on_another_branch(program):
+    program.answers = (Answer("A needle is here."), Answer("Nothing."), Answer("Boats."))
+
+    async def story():
+        await program.ask("About trains")
+        program.controller.branching.answer_again(1)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        program.controller.chats.new()
+        await program.ask("About boats")
+        program.window.sidebar._search.setText("needle")
+        await program.until(lambda: listed(program)[-1:] == ["About trains"] and len(listed(program)) == 2)
+        program.window.sidebar.on_chosen(index_of(program, "About trains"))
+        views = program.window.transcript.views
+        assert [view.text for view in views] == ["About trains", "A needle is here."]
+        found = [s.cursor.selectedText() for part in views[1].column.parts for s in part.highlights._found]
+        assert found == ["needle"]
+
+    program.run(story)
