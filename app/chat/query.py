@@ -9,6 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+SEPARATORS = (
+    " \n\t\r\u00a0\u3000!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\u2018\u201c\u201e\u2013\u2014\u2026\u3002\uff0c\uff08"
+)
+"""What a word begins behind."""
+
 _TERM = re.compile(r'"([^"]*)"|(\S+)')
 _SNIPPET_BEFORE = 24
 _SNIPPET_LENGTH = 120
@@ -27,7 +32,8 @@ class Term:
     def pattern(self) -> re.Pattern[str]:
         """Match it in a text."""
         literal = r"\s+".join(re.escape(part) for part in self.text.split())
-        return re.compile(rf"\b{literal}" if self.is_beginning else literal, re.IGNORECASE)
+        behind = rf"(?<![^{re.escape(SEPARATORS)}])" if self.is_beginning else ""
+        return re.compile(behind + literal, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,7 +150,40 @@ def _second(db: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second)
+# A line end before each text as well: the first word, too, then begins behind something that is no letter.
+_THIRD_INDEX = """
+DROP TRIGGER message_indexed;
+DROP TRIGGER message_unindexed;
+DROP TRIGGER message_left_index;
+DROP TRIGGER message_reindexed;
+DROP VIEW message_words;
+CREATE VIEW message_words AS
+    SELECT id, char(10) || substr(text, 1, 1000000) || char(10, 10) AS text FROM message WHERE state <> 'streaming';
+CREATE TRIGGER message_indexed AFTER INSERT ON message WHEN new.state <> 'streaming' BEGIN
+    INSERT INTO message_text(rowid, text) VALUES (new.id, char(10) || substr(new.text, 1, 1000000) || char(10, 10));
+END;
+CREATE TRIGGER message_unindexed AFTER DELETE ON message WHEN old.state <> 'streaming' BEGIN
+    INSERT INTO message_text(message_text, rowid, text)
+        VALUES ('delete', old.id, char(10) || substr(old.text, 1, 1000000) || char(10, 10));
+END;
+CREATE TRIGGER message_left_index AFTER UPDATE OF text, state ON message WHEN old.state <> 'streaming' BEGIN
+    INSERT INTO message_text(message_text, rowid, text)
+        VALUES ('delete', old.id, char(10) || substr(old.text, 1, 1000000) || char(10, 10));
+END;
+CREATE TRIGGER message_reindexed AFTER UPDATE OF text, state ON message WHEN new.state <> 'streaming' BEGIN
+    INSERT INTO message_text(rowid, text) VALUES (new.id, char(10) || substr(new.text, 1, 1000000) || char(10, 10));
+END;
+INSERT INTO message_text(message_text) VALUES ('rebuild');
+"""
+
+
+def _third(db: sqlite3.Connection) -> None:
+    """Beginnings of words through the index."""
+    for statement in _statements(_THIRD_INDEX):
+        db.execute(statement)
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third)
 
 
 def version_of(db: sqlite3.Connection) -> int:

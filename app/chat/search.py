@@ -14,11 +14,12 @@ from datetime import datetime
 
 from app.chat.conversation import ConversationHead
 from app.chat.database import time_in
-from app.chat.query import Snippet, Term, snippet_of, terms_of
+from app.chat.query import SEPARATORS, Snippet, Term, snippet_of, terms_of
 from app.protocol import Role
 
 _INDEXED_LENGTH = 3
 _MOST_TRIGRAMS = 150
+_MOST_BEGINNINGS = 5000
 _MOST_LOOKED_AT = 20_000
 """Hits looked at to find enough conversations: of a word that is everywhere, the newest are enough."""
 
@@ -126,13 +127,7 @@ def _hits(
         f" WHERE {' AND '.join(conditions)} ORDER BY {order} DESC",
         values,
     )
-    beginnings = [term.pattern() for term in terms if term.is_beginning]
-    for row in rows:
-        if beginnings:
-            text = db.execute("SELECT text FROM message WHERE id = ?", (row["id"],)).fetchone()["text"]
-            if not all(pattern.search(text) for pattern in beginnings):
-                continue
-        yield row
+    yield from rows
 
 
 def _plan(db: sqlite3.Connection, terms: tuple[Term, ...]) -> tuple[str, list[Term]] | None:
@@ -140,27 +135,45 @@ def _plan(db: sqlite3.Connection, terms: tuple[Term, ...]) -> tuple[str, list[Te
     parts: list[str] = []
     compared: list[Term] = []
     for term in terms:
-        if len(term.text) >= _INDEXED_LENGTH:
+        if term.is_beginning:
+            parts.append(_any_of(_beginnings(db, term.text)))
+        elif len(term.text) >= _INDEXED_LENGTH:
             parts.append(_quoted(term.text))
         elif (trigrams := _trigrams_of(db, term.text)) is not None:
             if not trigrams:
                 return None
-            parts.append("(" + " OR ".join(map(_quoted, trigrams)) + ")")
+            parts.append(_any_of(trigrams))
         else:
             compared.append(term)
     return " AND ".join(parts), compared
 
 
-def _trigrams_of(db: sqlite3.Connection, text: str) -> list[str] | None:
+def _beginnings(db: sqlite3.Connection, text: str) -> list[str]:
+    """Return what a text has to hold one of so that a word in it begins so: the beginning behind each separator.
+
+    One letter has no trigram behind a separator of its own; then it is all those that begin with both.
+    """
+    behind = [separator + text for separator in SEPARATORS]
+    if len(text) > 1:
+        return behind
+    found = [trigram for beginning in behind for trigram in _trigrams_of(db, beginning, _MOST_BEGINNINGS) or ()]
+    return found or behind
+
+
+def _any_of(texts: list[str]) -> str:
+    return "(" + " OR ".join(map(_quoted, texts)) + ")"
+
+
+def _trigrams_of(db: sqlite3.Connection, text: str, most: int = _MOST_TRIGRAMS) -> list[str] | None:
     """Return the trigrams that begin with a short term; ``None`` if they are too many."""
     if len(text) == 1 and text.isascii() and text.isalnum():
         return None  # as common as anything can be
     folded = text.lower()
     rows = db.execute(
         "SELECT term FROM message_trigram WHERE term >= ? AND term < ? LIMIT ?",
-        (folded, folded + "\U0010ffff", _MOST_TRIGRAMS + 1),
+        (folded, folded + "\U0010ffff", most + 1),
     ).fetchall()
-    return [row["term"] for row in rows] if len(rows) <= _MOST_TRIGRAMS else None
+    return [row["term"] for row in rows] if len(rows) <= most else None
 
 
 def _titled(db: sqlite3.Connection, terms: tuple[Term, ...], limit: int) -> list[sqlite3.Row]:

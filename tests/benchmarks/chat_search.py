@@ -29,6 +29,8 @@ QUERIES = {
     "three words": "the stream lambda",
     "phrase": '"of the"',
     "beginning": "stre*",
+    "beginning, only inside": "tream*",
+    "letter at the beginning": "s*",
     "two letters": "of",
     "two letters, rare": "zq",
     "one letter": "e",
@@ -37,7 +39,7 @@ QUERIES = {
     "nowhere": "qqqqzzzz",
     "two that never meet": "zeppelin tulip",
 }
-MAY_FIND_NOTHING = {"nowhere", "two that never meet", "two letters, rare"}
+MAY_FIND_NOTHING = {"nowhere", "beginning, only inside", "two that never meet", "two letters, rare"}
 
 _COMMON = """
     the of and to a in is it you that he was for on are with as his they be at one have this from or had by hot but
@@ -99,11 +101,7 @@ def figures(path: Path, n_turns: int) -> list[Figure]:
             for name, query in QUERIES.items():
                 took_s, found[name] = measure(store, query)
                 seconds[name].append(took_s)
-    if missing := [
-        name
-        for name, n in found.items()
-        if not n and name not in ("nowhere", "two that never meet", "two letters, rare")
-    ]:
+    if missing := [name for name, n in found.items() if not n and name not in MAY_FIND_NOTHING]:
         raise SystemExit(f"nothing was found for {missing}: the texts are not what they should be")
     target = f"<= {1000 * TARGET_S:g}"
     return [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.checking import suspicion_of
+from app.chat.checking import FileCheck, suspicion_of
 from app.chat.database import connect
 from app.chat.opening import KEPT_COPIES, open_database
 from app.chat.schema import MIGRATIONS, migrate, version_of
@@ -171,6 +171,17 @@ def test_damage_that_was_found_late_is_repaired_at_the_next_opening(path, expect
         assert store.damage is not None
         assert store.integrity() == "ok"
     assert not suspicion_of(path).exists()
+
+
+def test_a_check_that_finds_damage_says_so_and_leaves_a_mark(path):
+    with closing(ChatStore(path)) as store:
+        for n in range(100):
+            store.append(store.create(f"c{n}").id, "user", f"text {n} " * 50)
+    spoil(path)
+    check = FileCheck(path)
+    assert check.wait(None)
+    assert check.is_done
+    assert suspicion_of(path).exists()
 
 
 def test_a_suspicion_that_does_not_hold_is_dropped(path):

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ def test_a_query_is_read(query, terms):
         ('"of speed"', False),
         ("slip*", True),
         ("stream*", False),
+        ("s*", True),
+        ("p*", False),
+        ("ü*", True),
+        ("spe*", True),
+        ("カナ*", True),
+        ("速*", True),
+        ("度*", False),
         ("Über", True),
         ("über", True),
         ("ÜBER", True),
@@ -154,6 +162,15 @@ def test_first_results_come_at_once(path):
             took_s.append(time.process_time() - started_s)
         assert min(took_s) < TARGET_S, name
     store.close()
+
+
+def test_a_beginning_that_only_occurs_inside_of_words_is_found_not_to_be_there_at_once(path):
+    fill(path, 1500)
+    with closing(ChatStore(path)) as store:
+        started_s = time.process_time()
+        assert store.search("tream*") == ()
+        assert time.process_time() - started_s < 0.02
+        assert store.search("strea*")
 
 
 def test_the_benchmark_runs():
