@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
-from app.errors import SlipstreamError
+from app.errors import ExportError, SlipstreamError
 from app.host import AnswerEvent, Host
 from app.metrics.baseline import staleness
 from app.metrics.surroundings import SystemSource
@@ -122,11 +122,14 @@ class BaselineControl(QObject):
             self.ended.emit()
 
     def _keep(self, baselines: tuple[Baseline, ...]) -> str:
-        """Save what was recorded and use it; return what else went on meanwhile, in words."""
+        """Use what was recorded and save it; return what else went on meanwhile, in words."""
         session = self._host.session
-        for baseline in baselines:
-            session.baselines.save(baseline)
         session.baseline = baselines[0]
+        try:
+            for baseline in baselines:
+                session.baselines.save(baseline)
+        except ExportError as fault:  # the minutes that it took are not lost with it
+            return f"Recorded, and in use until the program ends. {fault.message} {fault.hint}"
         notes = baselines[0].notes
         return f"Recorded. Meanwhile {'; '.join(notes)}." if notes else ""
 
