@@ -59,6 +59,10 @@ Compute = Annotated[
 DraftCompute = Annotated[
     str, _option("--draft-compute", "cpu|gpu|…", "Where the draft model runs; without it, where the model does.")
 ]
+Layers = Annotated[
+    int,
+    _option("--gpu-layers", "N", "How many of the model's last layers go to --compute, the rest stay; -1 is all.", -1),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class LoadOptions:
     flash_attn: FlashAttn = "auto"
     compute: Compute = "cpu"
     draft_compute: DraftCompute = ""
+    gpu_layers: Layers = -1
 
     def pair(self, target: str, draft: str | None) -> PairChoice:
         """What to load.
@@ -95,6 +100,7 @@ class LoadOptions:
             draft_n_threads=self.draft_threads,
             compute=self.compute,
             draft_compute=self.draft_compute,
+            n_device_layers=self.gpu_layers,
         )
 
     def _memory(self, prefix: str, type_k: str, type_v: str) -> MemoryTypes:

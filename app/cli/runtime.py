@@ -18,6 +18,8 @@ from app.host.runtimes import BUILT_IN, Runtimes, Shelf
 
 _SERVER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:\d{1,5}")
 
+_SWITCH = re.compile(r"((?:GGML|LLAMA|ADSP|OMP|GOMP)_[A-Z0-9_]+)=([^\0\n]*)")
+
 
 @dataclass(frozen=True, slots=True)
 class RuntimeOptions:
@@ -40,6 +42,15 @@ class RuntimeOptions:
             "text too, is neither encrypted, nor does the server prove who it is.",
         ),
     ] = None
+    switch: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="An environment variable for the native libraries, as GGML_OPENCL_Q40_MC3=1 or "
+            "GGML_HEXAGON_VERBOSE=1; NAME= sets it no more.",
+        ),
+    ] = None
     no_servers: Annotated[bool, typer.Option("--no-servers", help="Borrow no devices any more.")] = False
     as_json: options.FactsAsJson = field(default=False)
 
@@ -51,6 +62,12 @@ def runtime(chosen: RuntimeOptions) -> None:
     for server in servers:
         if not _SERVER.fullmatch(server) or not 0 < int(server.rpartition(":")[2]) < 65536:
             raise UsageError(f"--server {server} is no address.", "Give a host and a port, as in 127.0.0.1:50052.")
+    switches = [_SWITCH.fullmatch(words) for words in chosen.switch or ()]
+    if not all(switches):
+        raise UsageError(
+            "--set takes NAME=VALUE, with a name that begins with GGML_, LLAMA_, ADSP_, OMP_ or GOMP_.",
+            "As in --set GGML_HEXAGON_VERBOSE=1.",
+        )
     if chosen.remove is not None:
         runtimes.remove(chosen.remove)
     if chosen.add is not None:
@@ -60,6 +77,8 @@ def runtime(chosen: RuntimeOptions) -> None:
         runtimes.use(chosen.use)
     if servers or chosen.no_servers:
         runtimes.set_servers(servers)
+    if switches:
+        runtimes.set_switches({match[1]: match[2] for match in switches if match})
     _show(runtimes.shelf(), as_json=chosen.as_json)
 
 
@@ -75,4 +94,5 @@ def _show(shelf: Shelf, *, as_json: bool) -> None:
         f"  devices of {server} are borrowed; the link is neither encrypted nor authenticated"
         for server in shelf.servers
     ]
+    said += [f"  {name}={value}" for name, value in sorted(shelf.switches.items())]
     sys.stdout.write("\n".join(said) + "\n")

@@ -15,7 +15,7 @@ import msgspec
 
 from app.engine import ggml
 from app.engine.probe import Answer, Question, Runtime
-from app.engine.runtime_files import RPC, backend_libraries
+from app.engine.runtime_files import RPC, backend_libraries, library_folder
 from app.engine.worker import claim_pipes, prepare_process
 from app.errors import LoadError, SlipstreamError
 from app.placement import Backends
@@ -42,7 +42,7 @@ def load_backends(wanted: Backends) -> None:
         LoadError: the runtime does not have one, or ggml refuses it.
     """
     start_llama()
-    known = backend_libraries(ggml.library_folder())
+    known = backend_libraries(library_folder())
     for name in wanted.libraries:
         if name not in known:
             raise LoadError(f"This runtime has no {name} backend.", f"It has: {', '.join(known) or 'none'}.")
@@ -73,7 +73,7 @@ def check_runtime() -> Runtime:
     wrong = [f"{field} {has} instead of {want}" for field, has, want in zip(Pinned._fields, found, PINNED, strict=True)
              if not _matches(field, has.removesuffix("-dirty"), want)]  # fmt: skip
     wrong += _odd_defaults()
-    folder = ggml.library_folder()
+    folder = library_folder()
     if wrong:
         raise LoadError(f"The native library in {folder} is not the right one: {', '.join(wrong)}.", ggml.REINSTALL)
     start_llama()

@@ -14,14 +14,13 @@ import os
 import sys
 from contextlib import suppress
 from functools import cache
-from importlib import util
 from pathlib import Path
 from typing import Any, Final
 
 import psutil
 
 from app.engine.probe import Device, DeviceKind
-from app.engine.runtime_files import processor_libraries
+from app.engine.runtime_files import library_folder, processor_libraries
 from app.errors import LoadError
 
 REINSTALL: Final = (
@@ -45,13 +44,6 @@ class _Props(ctypes.Structure):
         ("device_id", ctypes.c_char_p),
         ("capabilities", ctypes.c_bool * len(_CAPABILITIES)),
     ]
-
-
-def library_folder() -> Path:
-    """Return the folder that the native libraries come from, as llama-cpp-python chooses it."""
-    override = os.environ.get("LLAMA_CPP_LIB_PATH")
-    spec = util.find_spec("llama_cpp")
-    return Path(override) if override else Path(spec.origin if spec and spec.origin else "").parent / "lib"
 
 
 @cache

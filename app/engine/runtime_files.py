@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from importlib import util
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,13 @@ _BACKEND: Final = re.compile(r"^(?:lib)?ggml-([a-z0-9]+)\.(?:so|dll|dylib)$")
 _PROCESSOR: Final = re.compile(r"^(?:lib)?ggml-cpu(?:-[a-z0-9_.-]+)?\.(?:so|dll|dylib)$")
 _SKELETON: Final = re.compile(r"^libggml-htp-v(\d+)\.so$")
 _NO_BACKEND: Final = frozenset({"base", "cpu"})
+
+
+def library_folder() -> Path:
+    """Return the folder that the native libraries of this process come from, as llama-cpp-python chooses it."""
+    override = os.environ.get("LLAMA_CPP_LIB_PATH")
+    spec = util.find_spec("llama_cpp")
+    return Path(override) if override else Path(spec.origin if spec and spec.origin else "").parent / "lib"
 
 
 def has_llama(folder: Path) -> bool:

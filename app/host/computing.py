@@ -73,14 +73,15 @@ def fitting_memory(memory: MemoryTypes, manner: Manner) -> MemoryTypes:
     return MemoryTypes(type_k, type_v, fused)
 
 
-def placement(devices: Sequence[Device], *, is_draft: bool = False) -> Placement:
-    """Return how a model is laid out on devices; on none, or the processor, as without any."""
+def placement(devices: Sequence[Device], *, is_draft: bool = False, n_layers: int = -1) -> Placement:
+    """Return how a model is laid out on devices, or so many of its last layers; on none as without any."""
     chosen = tuple(device.name for device in devices if device.kind != "cpu")
     if not chosen:
         return Placement()
     manner = manner_of(devices)
     return Placement(
         devices=chosen,
+        n_layers=n_layers,
         n_batch=manner.n_batch_draft if is_draft else manner.n_batch,
         keeps_window=manner.keeps_window,
         maps_file=manner.maps_file,

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+import psutil
 
 from app.engine.discovery import Backend, Found, discover
 from app.engine.probe import Device, prove
-from app.engine.runtime_files import RPC
+from app.engine.runtime_files import RPC, library_folder
 from app.engine.surroundings import LIBRARY_FOLDERS, Surroundings
 from app.errors import ExportError, SlipstreamError
 from app.host.runtimes import InUse, files_stamp
@@ -78,7 +79,7 @@ class DeviceBook:
             record = None if again else records.get(key)
             lends = record is not None and any(backend.name == RPC for backend in record.found.backends)
             if record is not None and not lends:
-                return record.found
+                return _now(record.found)
             known = () if record is None else _settled(record.found)
             found = discover(runtime.surroundings, servers=servers, known=known)
             standings = {} if record is None else record.standings
@@ -116,12 +117,12 @@ class DeviceBook:
                 self._write(key, msgspec.structs.replace(record, standings=standings))
 
     def _key(self, surroundings: Surroundings) -> str:
-        folder = surroundings.runtime
-        stamp = files_stamp(Path(folder)) if folder and Path(folder).is_dir() else ""
+        folder = Path(surroundings.runtime) if surroundings.runtime else library_folder()
+        stamp = files_stamp(folder) if folder.is_dir() else ""
         if self._drivers is None:
             self._drivers = {driver.device: driver.version for driver in system_facts().drivers}
         own = {name: value for name, value in surroundings.switches.items() if name not in LIBRARY_FOLDERS}
-        facts = (folder, stamp, sorted(own.items()), sorted(self._drivers.items()))
+        facts = (str(folder), stamp, sorted(own.items()), sorted(self._drivers.items()))
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
     def _file(self) -> Path:
@@ -145,6 +146,16 @@ class DeviceBook:
                 file.write(msgspec.json.encode(kept))
         except ExportError as fault:  # it is found again the next time
             logger.info("what is known of the devices cannot be kept: %s", fault)
+
+
+def _now(found: Found) -> Found:
+    """Return what was found with the processor's memory as it is now; what else knows its memory was asked then."""
+    free = psutil.virtual_memory().available
+    devices = tuple(
+        msgspec.structs.replace(device, memory_free_bytes=free) if device.kind == "cpu" else device
+        for device in found.runtime.devices
+    )
+    return msgspec.structs.replace(found, runtime=msgspec.structs.replace(found.runtime, devices=devices))
 
 
 def _settled(found: Found) -> tuple[Backend, ...]:

@@ -33,6 +33,7 @@ class Placed:
     draft: tuple[Device, ...] = ()
     backends: Backends = field(default_factory=Backends)
     runtime: InUse | None = None
+    n_layers: int = -1
 
     def command(self, command: Load) -> Load:
         """Return a load command with the places, and what suits the devices where nobody chose."""
@@ -41,7 +42,7 @@ class Placed:
         manner, draft_manner = manner_of(self.target), manner_of(self.draft)
         return msgspec.structs.replace(
             command,
-            placement=placement(self.target),
+            placement=placement(self.target, n_layers=self.n_layers),
             draft_placement=placement(self.draft, is_draft=True),
             backends=self.backends,
             memory=fitting_memory(command.memory, manner),
@@ -77,7 +78,7 @@ class Placing:
         draft = choose(draft_words, found) if pair.draft is not None else ()
         for device in dict.fromkeys((*target, *draft)):
             self._ensure_works(runtime, found, device, say)
-        return Placed(target, draft, _backends(found, (*target, *draft)), runtime)
+        return Placed(target, draft, _backends(found, (*target, *draft)), runtime, pair.n_device_layers)
 
     def needs_new_engine(self, placed: Placed | None) -> bool:
         """Whether the engine that runs has loaded what this pair does not want: a library is never let go again."""

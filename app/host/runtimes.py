@@ -142,6 +142,12 @@ class Runtimes:
         """Name the servers whose devices may be borrowed."""
         self._save(msgspec.structs.replace(self.shelf(), servers=servers))
 
+    def set_switches(self, switches: dict[str, str]) -> None:
+        """Set environment variables for the native libraries, "" to set one no more."""
+        shelf = self.shelf()
+        kept = {name: value for name, value in (shelf.switches | switches).items() if value}
+        self._save(msgspec.structs.replace(shelf, switches=kept))
+
     def in_use(self) -> InUse:
         """Return what an engine is started with; a pack whose files have changed is looked at again first."""
         shelf = self.shelf()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import stat
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from app.engine.runtime_files import has_llama
@@ -36,7 +38,7 @@ def unpack(source: Path, folder: Path) -> Path:
     except zipfile.BadZipFile as fault:
         shutil.rmtree(folder, ignore_errors=True)
         raise UsageError(f"{source.name} is not a zip, or damaged: {fault}", _HINT) from fault
-    except (OSError, RuntimeError, EOFError) as fault:  # a full disk, a password, a strange method
+    except (OSError, RuntimeError, EOFError, zlib.error, lzma.LZMAError) as fault:  # a full disk, a password, damage
         shutil.rmtree(folder, ignore_errors=True)
         raise LoadError(f"{source.name} cannot be unpacked: {fault}", _HINT) from fault
     except BaseException:

@@ -19,6 +19,7 @@ class PairChoice:
 
     0 threads: choose for me; ``n_ctx`` 0: as the model was trained; the draft's own numbers 0: those of the target.
     ``compute`` says where it runs (``app.host.computing``); the draft's, if it is "", the same.
+    ``n_device_layers`` puts only so many of the target's last layers there, -1 all of them.
     """
 
     target: str
@@ -31,6 +32,7 @@ class PairChoice:
     draft_n_threads: int = 0
     compute: str = "cpu"
     draft_compute: str = ""
+    n_device_layers: int = -1
 
     @property
     def is_on_processor(self) -> bool:

@@ -119,7 +119,8 @@ def device_words(loaded: Loaded | None) -> str:
     """The device chip."""
     if loaded is None:
         return ""
-    return threads_words(loaded.device, loaded.n_threads)
+    elsewhere = f", draft on {loaded.draft_device}" if loaded.draft_device not in ("", loaded.device) else ""
+    return threads_words(loaded.device + elsewhere, loaded.n_threads)
 
 
 def threads_words(device: str, n_threads: int) -> str:

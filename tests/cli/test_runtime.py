@@ -46,6 +46,13 @@ def test_a_server_is_told_to_be_neither_private_nor_proved():
     assert run("runtime", "--no-servers").stdout.split() == ["*", "built-in"]
 
 
+def test_switches_are_set_for_the_engine_shown_by_the_doctor_and_set_no_more():
+    assert run("runtime", "--set", "PATH=/tmp").returncode == 2
+    assert "GGML_HEXAGON_VERBOSE=1" in run("runtime", "--set", "GGML_HEXAGON_VERBOSE=1").stdout
+    assert "GGML_HEXAGON_VERBOSE=1 (set for the engine)" in run("doctor").stdout
+    assert "GGML" not in run("runtime", "--set", "GGML_HEXAGON_VERBOSE=").stdout
+
+
 def test_devices_are_proved_when_asked():
     states = [device["state"] for device in json.loads(run("devices", "--json").stdout)["devices"]]
     assert states == ["untried"]

@@ -97,6 +97,12 @@ def test_the_npu_gets_what_it_needs():
     assert 0 < command.n_threads <= 6
 
 
+def test_only_so_many_layers_go_there_if_that_is_wanted():
+    where = Placed((ADRENO,), (ADRENO,), Backends(("opencl",)), InUse("pack", Surroundings()), 12)
+    command = where.command(Load(1, "target", "draft"))
+    assert (command.placement.n_layers, command.draft_placement.n_layers) == (12, -1)
+
+
 def test_adreno_gets_no_flash_attention_and_the_draft_on_the_processor_is_as_ever():
     command = placed((ADRENO,))
     assert (command.placement.devices, command.placement.maps_file) == (("GPUOpenCL",), False)

@@ -147,6 +147,15 @@ def test_a_hostile_backend_is_named_and_the_rest_is_found(tmp_path, source, stat
     assert [device.name for device in found.devices] == ["CPU"]
 
 
+def test_another_library_of_the_same_runtime_is_looked_at_again(tmp_path, monkeypatch):
+    folder = packs.pack(tmp_path / "own")
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(folder))
+    book, in_use = DeviceBook(drivers={}), Runtimes().in_use()
+    assert book.find(in_use).backends == ()
+    packs.compile_library(packs.LACKS, folder / packs.BACKEND)
+    assert [backend.state for backend in book.find(in_use).backends] == ["refused"]
+
+
 def test_a_backend_that_ended_its_process_is_left_alone_until_asked(tmp_path):
     folder = packs.with_backend(tmp_path / "pack", packs.ABORTS)
     runtimes = Runtimes()
@@ -219,6 +228,19 @@ def test_what_is_no_zip_or_no_runtime_is_refused_and_leaves_nothing(tmp_path, ho
         with pytest.raises(UsageError, match=words):
             runtimes.add(path)
     assert list((home / "data" / "runtimes").glob("*")) == []
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_zip_is_said_to_be_and_leaves_nothing(tmp_path, method):
+    path = tmp_path / "damaged.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("libllama.so", bytes(range(256)) * 400)
+    data = bytearray(path.read_bytes())
+    data[60:90] = bytes(30)
+    path.write_bytes(data)
+    with pytest.raises((UsageError, LoadError), match=r"damaged\.zip"):
+        unpack(path, tmp_path / "here")
+    assert not (tmp_path / "here").exists()
 
 
 def test_an_unreadable_list_is_none(home):

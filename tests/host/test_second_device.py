@@ -118,6 +118,17 @@ def check_alike(target, draft, compute, draft_compute):
     assert session.to_metrics().machine.device == names
 
 
+def test_some_layers_there_and_the_rest_here_say_the_same(lender):
+    async def body(host):
+        await host.load(PairChoice(starter()))
+        here = await ask(host)
+        await host.load(PairChoice(starter(), compute="RPC0", n_device_layers=10))
+        return tokens_of(here), tokens_of(await ask(host, reuse_memory=False))
+
+    here, split = run(body)
+    assert here == split
+
+
 def test_the_processor_alone_maps_no_other_backend_and_a_gpu_does(lender):
     async def body(host):
         await host.load(PairChoice(starter()))
