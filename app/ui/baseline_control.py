@@ -59,6 +59,7 @@ class BaselineControl(QObject):
         window.panel.record_requested.connect(lambda: self.record())
         window.panel.foot.baselines_requested.connect(self.show)
         window.panel.cancel_requested.connect(self.cancel)
+        window.composer.stopped.connect(self.cancel)  # Esc stops whatever answers
 
     @property
     def is_recording(self) -> bool:

@@ -428,6 +428,20 @@ def test_hidden_charts_are_not_drawn(charts):
     assert not charts._is_stale
 
 
+def test_charts_that_are_hidden_before_they_are_drawn_are_not_drawn(charts):
+    charts.mark_stale()
+    charts.hide()
+    QTest.qWait(50)
+    assert charts._is_stale
+
+
+def test_painting_is_counted_to_the_cost_of_a_drawing(charts):
+    charts.pace.next_ms()
+    charts.pace._cost_s = 0.0
+    charts.page.speed._view.viewport().repaint()
+    assert charts.pace.cost_s > 0.0
+
+
 @pytest.mark.parametrize("name", ["charts.png", "charts.svg", "charts"])
 def test_pictures_hold_the_curves(charts, tmp_path, name):
     written = save_picture(charts.page.stack, tmp_path / name)

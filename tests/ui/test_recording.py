@@ -128,6 +128,20 @@ def test_recording_can_be_cancelled_and_its_answers_count_nowhere(program):
     program.run(story)
 
 
+def test_escape_stops_a_recording_as_the_words_below_say(program):
+    program.answers = (Answer(text=LONG, pace_s=0.002),)
+
+    async def story():
+        record(program)
+        await program.until(lambda: "Recording answer 2" in program.window.panel.foot.words.text())
+        await program.until(lambda: program.window.status == "Answering. Esc stops.")
+        program.window.composer.stopped.emit()
+        await recorded(program)
+        assert "was cancelled" in program.window.panel.foot.words.text()
+
+    program.run(story)
+
+
 def test_an_engine_that_dies_during_a_recording_leaves_nothing_that_counts(program):
     program.answers = (*[Answer(text=LONG)] * 5, Answer(text=LONG, die_at=20))
 
