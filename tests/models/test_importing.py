@@ -136,6 +136,15 @@ def test_cancelled_at_any_block_nothing_stays(source):
     assert everything() == ["m.gguf"]
 
 
+def test_cancelled_between_two_parts_neither_stays(tmp_path):
+    for index in range(2):
+        raw = small().add("split.no", 2, RawGguf().number(index, "H")).add("split.count", 2, RawGguf().number(2, "H"))
+        (tmp_path / f"big-{index + 1:05d}-of-00002.gguf").write_bytes(raw.bytes())
+    with pytest.raises(StoppedError):
+        Counted(tmp_path / "big-00001-of-00002.gguf", 2).run()  # of each part one block is copied and one compared
+    assert everything() == []
+
+
 def test_stopped_before_it_began(source):
     one = Import(source)
     one.stop()

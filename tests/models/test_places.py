@@ -252,9 +252,14 @@ def test_geniex_jan_and_gpt4all(tmp_path):
     write(jan / "janhq" / "Jan-v1-Q4" / "model.gguf", small().add_u32("x", 1))
     (jan / "janhq" / "Jan-v1-Q4" / "model.yml").write_text("name: Jan\nmodel_path: llamacpp/models/x/model.gguf\n")
     elsewhere = write(tmp_path / "elsewhere" / "mine.gguf", small().add_u32("x", 2))
+    write(tmp_path / "elsewhere" / "other.gguf", small().add_u32("x", 5))
     (jan / "linked").mkdir()
     (jan / "linked" / "model.yml").write_text(f'model_path: "{elsewhere}"\n')
-    for name, path in (("up", f"{tmp_path}/a/../elsewhere/mine.gguf"), ("near", "../../secret.gguf"), ("odd", "/etc")):
+    for name, path in (
+        ("up", f"{tmp_path}/elsewhere/../elsewhere/other.gguf"),
+        ("near", "../../secret.gguf"),
+        ("odd", "/etc"),
+    ):
         (jan / name).mkdir()
         (jan / name / "model.yml").write_text(f"model_path: {path}\n")
     gpt4all = tmp_path / ".local" / "share" / "nomic.ai" / "GPT4All"
@@ -320,9 +325,11 @@ def _look_at_circles(tmp_path: Path) -> None:
 
 def test_a_note_as_large_as_a_model_is_not_read(tmp_path):
     write(tmp_path / "org_x_m.gguf")
-    (tmp_path / "manifest=org=x=latest.json").write_bytes(
-        b" " * MAX_NOTE_BYTES + b'{"ggufFile": {"rfilename": "m.gguf"}}'
-    )
+    note = b'{"ggufFile": {"rfilename": "m.gguf"}}'
+    path = tmp_path / "manifest=org=x=latest.json"
+    path.write_bytes(note + b" " * (MAX_NOTE_BYTES - len(note)))
+    assert [found.name for found in llama_cache.find(tmp_path)] == ["m"]
+    path.write_bytes(note + b" " * MAX_NOTE_BYTES)
     assert [found.name for found in llama_cache.find(tmp_path)] == ["org_x_m"]
 
 

@@ -108,10 +108,11 @@ def test_what_other_programs_have_is_kept_and_its_owner_named(tmp_path, tiny_pai
     assert cached.exists()
 
 
-def test_of_a_linked_model_only_the_link_goes(tmp_path, tiny_pair):
+def test_of_a_linked_model_only_the_link_goes(trash, tiny_pair):
     link = models_dir() / "linked.gguf"
     link.symlink_to(tiny_pair.target)
     removed = remove("linked")
     assert (removed.paths, removed.in_trash) == ((link,), False)
     assert not link.is_symlink()
+    assert not trash.exists()
     assert tiny_pair.target.exists()
