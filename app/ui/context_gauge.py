@@ -37,6 +37,8 @@ def gauge_words(use: ContextUse, *, is_sliding: bool) -> str:
     """Say how full the context is, and what that means for the next message."""
     used = use.n_typed + use.n_before
     words = f"{used:,} of {use.n_ctx:,} tokens"
+    if used > use.n_ctx:  # what is older was not counted
+        words = f"more than {use.n_ctx:,} tokens"
     if use.n_typed:
         words = f"{use.n_typed:,} tokens typed, {words}"
     left = use.n_ctx - used
