@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QMessageBox, QPushButton
 
 from app.errors import SlipstreamError, UsageError
 from app.host.background import beside
@@ -15,6 +14,7 @@ from app.models.library import STARTER, BrokenFile, LibraryEntry
 from app.ui.card_control import CardControl
 from app.ui.latest import Latest
 from app.ui.pair_bar import NGRAM
+from app.ui.question import Question
 from app.ui.reveal import reveal, show_folder
 from app.ui.wording import bytes_words
 
@@ -48,8 +48,9 @@ class LibraryControl(QObject):
         self._choices, self._engine = choices, engine
         self._folder: Path | None = None
         self._refreshing, self._deleting, self._revealing = Latest(), Latest(), Latest()
-        self.question: QMessageBox | None = None
+        self.question: Question | None = None
         self.on_changed: Callable[[], None] = lambda: None
+        self.may_load: Callable[[], bool] = lambda: True
         tab.chosen.connect(self.on_chosen)
         tab.load_requested.connect(self.on_load)
         tab.draft_requested.connect(self.on_draft)
@@ -110,7 +111,7 @@ class LibraryControl(QObject):
     def on_draft(self) -> None:
         """Let the chosen file draft for the model that answers now."""
         chosen = self._tab.current
-        if isinstance(chosen, LibraryEntry):
+        if isinstance(chosen, LibraryEntry) and self.may_load():
             self._engine.pick_drafter(chosen.name)
             self._notice.say("info", f"{chosen.name} drafts for {self._choices.settings.target} now.", expires_s=8)
 
@@ -140,6 +141,8 @@ class LibraryControl(QObject):
         size = f" ({bytes_words(chosen.n_bytes)})" if isinstance(chosen, LibraryEntry) else ""
         words = "It goes to the trash."
         if self._is_in_use(name):
+            if not self.may_load():
+                return
             words += " It is loaded now, so the starter takes its place."
         self._ask(f"Delete {name}{size}?", words, "Move to trash", lambda: self._delete(name, chosen, for_good=False))
 
@@ -177,20 +180,8 @@ class LibraryControl(QObject):
         return name in (settings.target, settings.draft)
 
     def _ask(self, question: str, words: str, answer: str, then: Callable[[], None]) -> None:
-        box = QMessageBox(QMessageBox.Icon.Question, "Models", question, parent=self._tab)
-        box.setInformativeText(words)
-        delete = QPushButton(answer)
-        box.addButton(delete, QMessageBox.ButtonRole.DestructiveRole)
-        cancel = box.addButton(QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(cancel)
-        box.setEscapeButton(cancel)
-        self.question = box
+        self.question = Question(self._tab, question, words, answer)
+        self.question.ask(then, self._on_answered)
 
-        def on_finished() -> None:
-            self.question = None
-            if box.clickedButton() is delete:
-                then()
-            box.deleteLater()
-
-        box.finished.connect(on_finished)
-        box.open()
+    def _on_answered(self) -> None:
+        self.question = None

@@ -12,7 +12,9 @@ from app.host.background import beside
 from app.host.hub_door import HubDoor
 from app.host.pulling import Pull, Pulls
 from app.ui.latest import Latest
+from app.ui.model_words import percent, short_title
 from app.ui.pair_bar import HEADS, NGRAM
+from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
     from app.host import Host, HostState
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from app.ui.library_control import LibraryControl
     from app.ui.main_window import MainWindow
     from app.ui.model_manager import ModelManager
+
+ASKED_FROM_BYTES = 50_000_000
+"""From here on somebody is asked before what has arrived is deleted."""
 
 LOOK_AFTER_MS = 1500
 """When unfinished downloads of earlier runs are looked for: not while the window and its model start."""
@@ -117,6 +122,7 @@ class ModelsControl(QObject):
             manager.library, manager.notice, self.judging, self._cards[1], self._choices, self._engine
         )
         self._library.on_changed = self.on_files_changed
+        self._library.may_load = self.may_load
         for card in self._cards:
             card.card.downloads_requested.connect(lambda: manager.go_to(DOWNLOADS))
         manager.tab_changed.connect(lambda _tab: self.refresh())
@@ -189,7 +195,6 @@ class ModelsControl(QObject):
 
     async def _tell_of_unfinished(self) -> None:
         from app.ui.model_manager import DOWNLOADS
-        from app.ui.model_words import percent, short_title
 
         await beside(_import_manager, "imports")  # so that the window opens at once
         await self.pulls.look()
@@ -202,7 +207,15 @@ class ModelsControl(QObject):
 
     def on_remove(self, title: str) -> None:
         """Cancel a download and drop what has arrived, or take a finished one from the list."""
-        self._removing.run(self._remove(title))
+        pull = self.pulls.find(title)
+        if pull is None or pull.phase == "done" or pull.n_bytes < ASKED_FROM_BYTES or self.manager is None:
+            self._removing.run(self._remove(title))
+            return
+        from app.ui.question import Question
+
+        words = f"{bytes_words(pull.n_bytes)} that have arrived are deleted. Pause keeps them."
+        question = Question(self.manager, f"Cancel {short_title(title)}?", words, "Cancel and remove")
+        question.ask(lambda: self._removing.run(self._remove(title)), lambda: None)
 
     async def _remove(self, title: str) -> None:
         try:
@@ -222,8 +235,18 @@ class ModelsControl(QObject):
 
     # --- loading --------------------------------------------------------------------------------------
 
+    def may_load(self) -> bool:
+        """Tell whether another model may be loaded now; if not, say why."""
+        if self._host.state.phase != "answering":
+            return True
+        notice = self.manager.notice if self.manager is not None else self._window.notice
+        notice.say("info", "An answer is being written.", "Wait for it, or stop it in the conversation (Esc).")
+        return False
+
     def load(self, target: str, drafter: str) -> None:
         """Load a pair and go back to the conversation."""
+        if not self.may_load():
+            return
         self._engine.pick_pair(target, drafter)
         if self.manager is not None:
             self.manager.hide()

@@ -31,8 +31,11 @@ from app.paths import models_dir
 from app.ui.memory_bar import MemoryView
 from app.ui.model_manager import DISCOVER, DOWNLOADS, LIBRARY, ModelManager
 from app.ui.model_words import percent, pull_words, time_words
+from app.ui.models_control import ASKED_FROM_BYTES
+from app.ui.question import Question
 from app.ui.theme import DARK, LIGHT
 from tests.benchmarks.download import serving
+from tests.doubles import Answer
 from tests.fixtures import tiny, tiny_mtp
 from tests.hub_server import HubServer
 
@@ -409,6 +412,26 @@ def test_a_list_that_is_read_again_leaves_what_is_shown_alone(program, tiny_pair
     program.run(story)
 
 
+def test_nothing_is_loaded_while_an_answer_is_written(program, tiny_pair):
+    put(tiny_pair.target, "target.gguf")
+    program.answers = (Answer("word " * 200, pace_s=0.02),)
+
+    async def story():
+        manager = await open_manager(program, LIBRARY)
+        await program.until(lambda: "target" in names_in(manager.library.tree))
+        program.send("Go on and on.")
+        await program.until(lambda: program.said)
+        manager.library.tree.setCurrentItem(manager.library.tree.topLevelItem(0).child(1))
+        manager.library.load_requested.emit()
+        assert "being written" in manager.notice.words
+        manager.library.use_as_draft.click()
+        assert manager.isVisible()
+        settings = program.controller.choices.settings
+        assert (settings.target, settings.draft) == ("starter", None)
+
+    program.run(story)
+
+
 def test_drafters_are_kept_apart_and_draft_for_what_answers(program, tmp_path):
     pair = tiny_mtp.qwen35_pair(tmp_path)
     put(pair.target, "target.gguf")
@@ -489,16 +512,24 @@ def test_pause_close_start_again_and_go_on(program, server, tmp_path, window, th
 
 
 def test_cancel_and_remove(program, server, tmp_path):
-    server.add(REPO, "some-Q8_0.gguf", big_file(tmp_path / "big.bin"))
-    server.rate_bytes_s = 3e6
+    server.add(REPO, "some-Q8_0.gguf", big_file(tmp_path / "big.bin", 80))
+    server.rate_bytes_s = 100e6
 
     async def story():
         models = program.controller.models
         models.pulls.get(await asyncio.to_thread(item_of, program, server))
         manager = await open_manager(program, DOWNLOADS)
         row = manager.downloads.rows[f"{REPO}:Q8_0"]
-        await program.until(lambda: row.pull.n_bytes > 0)
+        await program.until(lambda: row.pull.n_bytes > ASKED_FROM_BYTES)
+        server.rate_bytes_s = 1e6
         row.remove.click()
+        (question,) = manager.findChildren(Question)
+        assert "Pause keeps them" in question.informativeText()
+        question.reject()
+        await asyncio.sleep(0.05)
+        assert row.pull.is_running
+        row.remove.click()
+        next(q for q in manager.findChildren(Question) if q.isVisible()).answer.click()
         await program.until(lambda: not manager.downloads.rows)
         assert manager.downloads.nothing.isVisible()
         assert not list(models_dir().rglob("*.part"))
