@@ -68,7 +68,7 @@ def cached(path: Path | None = None) -> Bandwidth | None:
     """Return what was measured on this machine before; None if nothing was."""
     try:
         kept = msgspec.json.decode((path or _path()).read_bytes(), type=_Kept)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return kept.bandwidth if (kept.version, kept.machine) == (_VERSION, _machine()) else None
 

@@ -86,7 +86,7 @@ def _read_set(source: str) -> tuple[Prompt, ...]:
 def _prompt(text: str, where: str) -> Prompt:
     try:
         line = msgspec.json.decode(text, type=_Line)
-    except msgspec.MsgspecError as fault:
+    except (msgspec.MsgspecError, RecursionError) as fault:
         raise UsageError(f"{where}: {fault}", _LINE_HINT) from fault
     if not line.name.strip():
         raise UsageError(f"{where}: the name is empty.", _LINE_HINT)

@@ -79,7 +79,7 @@ class FactBook:
             self._files = {}
             try:
                 kept = msgspec.json.decode(_path().read_bytes(), type=_Kept)
-            except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
+            except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
                 logger.info("no facts of models are known: %s", fault)
             else:
                 self._files = kept.files if kept.version == VERSION else {}

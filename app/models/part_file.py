@@ -134,7 +134,7 @@ class PartFile:
     def _read_synced(self) -> Synced | None:
         try:
             return msgspec.json.decode(self._synced_path.read_bytes(), type=Synced)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
 
 

@@ -235,7 +235,7 @@ def finish_pending() -> int:
         moved = msgspec.json.decode(_note_path().read_bytes(), type=_Moved)
     except FileNotFoundError:
         return 0
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         logger.info("no move to finish: %s", fault)
         return 0
     lock = FileLock(_lock_path())

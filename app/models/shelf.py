@@ -162,7 +162,7 @@ def _read(path: Path, kind: type[T]) -> T | None:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as fault:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         logger.info("not read: %s: %s", path.name, fault)
         return None
 

@@ -74,7 +74,7 @@ class Tried:
         if self._good is None:
             try:
                 self._good = dict.fromkeys(msgspec.json.decode(_path().read_bytes(), type=_Kept).good)
-            except (OSError, msgspec.MsgspecError) as fault:
+            except (OSError, msgspec.MsgspecError, RecursionError) as fault:
                 logger.info("no verdicts are known: %s", fault)
                 self._good = {}
         return self._good

@@ -11,10 +11,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.errors import ExportError
+from app.errors import ExportError, UsageError
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.compare import compare
 from app.metrics.export import read_json
+from app.metrics.prompts import load_prompts
 from app.metrics.redaction import without_paths
 from app.metrics.session_export import FILES, export_session, open_session, prepared, write_session
 from app.metrics.tables import as_text
@@ -198,3 +199,11 @@ def test_a_baseline_that_cannot_be_is_passed_over(store, tmp_path, change):
     path.write_text(json.dumps(document), encoding="utf-8")
     assert store.all() == []
     assert path.exists()
+
+
+def test_prompts_that_nest_too_deeply_are_refused_in_words(tmp_path):
+    path = tmp_path / "prompts.jsonl"
+    path.write_text('{"name": "a", "x": ' + "[" * 100_000 + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"prompts\.jsonl line 1") as caught:
+        load_prompts(str(path))
+    assert caught.value.hint
