@@ -1,8 +1,8 @@
 """Has a tiny model answer on a device, and holds its tokens against the right ones.
 
 A device that is listed need not work: its driver may refuse the first model, end the process, or compute rubbish. The
-model is so small that its answer takes a moment, and made so that every token depends on all before it, by a margin
-that no rounding bridges. Row by row and several rows at once: devices have kernels of their own for either.
+model is so small that its answer takes a moment; what came before decides its tokens, not the last one alone, and each
+wins by a margin that no rounding bridges. Row by row and several rows at once: devices have kernels for either.
 
 Runs in the probe process.
 """
