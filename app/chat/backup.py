@@ -1,8 +1,8 @@
 """Everything a person has made, in one file: chats, presets, settings, baselines. Models are not in it.
 
 A backup is a ZIP archive: the database as one file (its log folded in), the small files of the data and configuration
-folders, and a manifest with the size and SHA-256 of each. Restoring checks all of that first, moves what is there into
-a folder beside, and puts the new files in their place; a failure in between brings everything back.
+folders, and a manifest with the size and SHA-256 of each. Restoring checks all of that first, copies what is there
+into a folder beside, and puts the new files in their place; a failure in between brings everything back.
 """
 
 from __future__ import annotations
@@ -268,40 +268,50 @@ def _refuse_while_open(database: Path) -> None:
 
 
 def _swap(fresh: Path, manifest: Manifest, kept: Path) -> None:
-    """Move what is there aside and what is new in its place; undo all of it if anything fails."""
-    moves: list[tuple[Path, Path]] = []
+    """Keep what is there, then put each new file in its place; undo all of it if anything fails.
+
+    A file's place is never empty: a kill in between leaves some files old and some new, each whole, and all old ones in
+    ``kept``.
+    """
+    targets = {file.path: _target(file) for file in manifest.files}
     kept.mkdir(parents=True)
-    for file in manifest.files:
-        target = _target(file)
-        names = (
-            [target.with_name(target.name + suffix) for suffix in COMPANIONS] if target.name == _DATABASE else [target]
-        )
-        kind = PurePosixPath(file.path)
-        moves += [(old, kept / kind.with_name(old.name)) for old in names if old.exists()]
-        moves.append((fresh / file.path, target))
-    done: list[tuple[Path, Path]] = []
+    for name, target in targets.items():
+        for suffix in COMPANIONS if target.name == _DATABASE else ("",):
+            old = target.with_name(target.name + suffix)
+            if old.is_file():
+                _copy(old, kept / PurePosixPath(name).with_name(old.name))
+    done: list[str] = []
     try:
-        for source, target in moves:
+        for name, target in targets.items():
             target.parent.mkdir(parents=True, exist_ok=True)
-            _move(source, target)
-            done.append((source, target))
+            done.append(name)
+            _put(fresh / name, target)
     except OSError:
-        for source, target in reversed(done):
-            _move(target, source)
+        for name in reversed(done):
+            old, target = kept / name, targets[name]
+            if old.exists():
+                _put(old, target, is_moved=False)
+            elif target.is_file():
+                target.unlink()
         raise
 
 
-def _move(source: Path, target: Path) -> None:
-    """Rename a file; copy it first where the folders are on different disks, and rename it there."""
-    try:
-        source.replace(target)
-    except OSError:
-        if not source.exists():
-            raise
-        part = target.with_name(f".{target.name}.part")
-        shutil.copyfile(source, part)
-        part.replace(target)
-        source.unlink()
+def _put(source: Path, target: Path, *, is_moved: bool = True) -> None:
+    """Put a file in a place in one step."""
+    if target.name == _DATABASE:
+        for suffix in COMPANIONS[1:]:  # a log of the old one would be read into the new one
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+    part = target.with_name(f".{target.name}.part")
+    if is_moved and source.stat().st_dev == target.parent.stat().st_dev:
+        part = source
+    else:
+        _copy(source, part)
+    part.replace(target)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def _free_folder(folder: Path) -> Path:

@@ -51,6 +51,8 @@ def open_database(path: Path, steps: tuple[Step, ...] = MIGRATIONS) -> Opened:
     if not _may_write(path):
         return _read_into_memory(path, steps)
     try:
+        if _whole(path).exists():
+            _finish_repair(path)
         return _open(path, steps)
     except _NotUpgradedError as fault:
         try:
@@ -62,7 +64,10 @@ def open_database(path: Path, steps: tuple[Step, ...] = MIGRATIONS) -> Opened:
             return _read_into_memory(path, steps)
         if not is_damage(fault.__cause__):
             raise
-        damage = repair(path, fault.__cause__, steps)
+        try:
+            damage = repair(path, fault.__cause__, steps)
+        except StoreError as refusal:
+            return _salvage_into_memory(path, refusal, steps)
     return replace(_open(path, steps), damage=damage)
 
 
@@ -206,7 +211,8 @@ def _forget_old_copies(path: Path) -> None:
 def repair(path: Path, fault: BaseException | None, steps: tuple[Step, ...]) -> StoreError:
     """Keep a damaged database beside a new one that holds what can still be read of it; return what is to be said.
 
-    The new file takes the name only when it is whole: a kill in between leaves the damaged one in its place.
+    A kill at any moment loses nothing: the damaged file stays in its place until the new one is whole under a name that
+    says so, and from then on the next opening does what is left to do.
     """
     stamp = now().strftime("%Y%m%d-%H%M%S")
     aside = _free_name(path.with_name(f"{path.name}.damaged-{stamp}"))
@@ -218,9 +224,9 @@ def repair(path: Path, fault: BaseException | None, steps: tuple[Step, ...]) -> 
         for suffix in COMPANIONS:
             companion = path.with_name(path.name + suffix)
             if companion.exists():
-                companion.replace(aside.with_name(aside.name + suffix))
-        fresh.replace(path)
-        suspicion_of(path).unlink(missing_ok=True)
+                _keep(companion, aside.with_name(aside.name + suffix))
+        fresh.replace(_whole(path))
+        _finish_repair(path)
     except (OSError, sqlite3.Error) as refusal:
         raise StoreError(
             f"The chat database {path} is damaged ({fault}) and cannot be repaired: {refusal}.",
@@ -233,6 +239,27 @@ def repair(path: Path, fault: BaseException | None, steps: tuple[Step, ...]) -> 
     )
 
 
+def _whole(path: Path) -> Path:
+    """Name of a repaired database that is whole and waits to take the place of the damaged one."""
+    return path.with_name(f"{path.name}.repaired-whole")
+
+
+def _finish_repair(path: Path) -> None:
+    """Put a repaired database in the place of the damaged one, which is kept already."""
+    for suffix in COMPANIONS[1:]:  # a log of the damaged one would be read into the new one
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    _whole(path).replace(path)
+    suspicion_of(path).unlink(missing_ok=True)
+
+
+def _keep(source: Path, target: Path) -> None:
+    """Give a file a second name; where the disk knows no such thing, copy it."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
 def _salvage_into(fresh: Path, damaged: Path, steps: tuple[Step, ...]) -> Salvaged:
     with closing(connect(fresh)) as db:
         migrate(db, steps)
@@ -240,6 +267,19 @@ def _salvage_into(fresh: Path, damaged: Path, steps: tuple[Step, ...]) -> Salvag
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         db.execute("PRAGMA journal_mode = DELETE")  # one file, without companions, is what is renamed
     return saved
+
+
+def _salvage_into_memory(path: Path, refusal: StoreError, steps: tuple[Step, ...]) -> Opened:
+    """Show what can be read of a damaged database where no repaired one can be written."""
+    db = connect(_IN_MEMORY)
+    try:
+        migrate(db, steps)
+        saved = salvage(path, db)
+    except (OSError, sqlite3.Error):
+        db.close()
+        raise refusal from None
+    notice = StoreError(f"{refusal.message} {saved.words()} What you write now is not saved.", refusal.hint)
+    return Opened(db, path, FileCheck(None), notice=notice, is_on_disk=False)
 
 
 def _free_name(path: Path) -> Path:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from app.chat.backup import back_up
 from app.chat.schema import MIGRATIONS, version_of
 from app.chat.store import ChatStore
+from app.settings import Settings, load_settings, save_settings
 from tests.chat.test_opening import old_database
 
 pytestmark = pytest.mark.linux
@@ -180,6 +182,75 @@ def kill_while_upgrading(folder, n_kills, seed):
         for file in path.parent.iterdir():
             file.unlink()
     return n_early
+
+
+def killed_after(wait_s, script, *arguments):
+    """Run a script, kill it so long after it says that it begins."""
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        time.sleep(wait_s)
+        process.kill()
+
+
+REPAIR = "import sys; from pathlib import Path; from app.chat.store import ChatStore; print('now', flush=True);"
+REPAIR += "ChatStore(Path(sys.argv[1])).close()"
+RESTORE = "import sys; from pathlib import Path; from app.chat.backup import restore; print('now', flush=True);"
+RESTORE += "restore(Path(sys.argv[1]))"
+
+
+def kill_while_repairing(folder, n_kills, seed, expect_log):
+    expect_log("database was damaged")
+    draw, original = random.Random(seed), folder / "whole.db"
+    with closing(ChatStore(original)) as store:
+        for n in range(60):
+            store.append(store.create(f"c{n}").id, "user", f"albatross {n} " * 100)
+    spoilt = bytearray(original.read_bytes())
+    spoilt[:100] = bytes(100)
+    for n in range(n_kills):
+        path = folder / f"repair-{n}" / "chats.db"
+        path.parent.mkdir()
+        path.write_bytes(spoilt)
+        killed_after(draw.uniform(0, 0.06), REPAIR, path)
+        with closing(ChatStore(path)) as store:
+            assert len(store.heads()) == 60
+            assert store.integrity() == "ok"
+        assert any(p.read_bytes() == spoilt for p in path.parent.glob("chats.db.damaged-*"))
+    path.write_bytes(spoilt)
+    ChatStore(path).close()  # that damage is found at all
+
+
+def kill_while_restoring(folder, n_kills, seed):
+    draw = random.Random(seed)
+
+    def fill(word):
+        with closing(ChatStore()) as store:
+            store.append(store.create(word).id, "user", f"{word} " * 500)
+        save_settings(Settings(system_prompt=word))
+
+    fill("albatross")
+    back_up(folder / "all.zip")
+    for n in range(n_kills):
+        fill(f"pelican {n}")
+        killed_after(draw.uniform(0, 0.05), RESTORE, folder / "all.zip")
+        with closing(ChatStore()) as store:
+            assert store.damage is None
+            assert store.integrity() == "ok"
+            assert {head.title for head in store.heads()} & {"albatross", f"pelican {n}"}
+        assert load_settings()[0].system_prompt in ("albatross", f"pelican {n}")
+
+
+@pytest.mark.timeout(200)
+def test_kills_while_repairing_and_restoring_lose_nothing(tmp_path, expect_log):
+    kill_while_repairing(tmp_path, 4, 4, expect_log)
+    kill_while_restoring(tmp_path, 4, 5)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_many_kills_while_repairing_and_restoring_lose_nothing(tmp_path, expect_log):
+    kill_while_repairing(tmp_path, 60, 6, expect_log)
+    kill_while_restoring(tmp_path, 60, 7)
 
 
 @pytest.mark.timeout(200)

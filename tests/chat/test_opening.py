@@ -274,6 +274,33 @@ with closing(ChatStore(path)) as store:
     assert len(store.search("albatross", limit=5000)) == 3000
 """
 
+FULL_AND_DAMAGED = """
+path = folder / "chats.db"
+with closing(ChatStore(path)) as store:
+    chat = store.create("kept")
+    for n in range(50):
+        store.append(chat.id, "user", f"albatross {n} " * 20)
+with path.open("r+b") as file:
+    file.write(bytes(100))
+before = path.read_bytes()
+ballast = (folder / "ballast").open("wb", buffering=0)
+try:
+    while ballast.write(bytes(4096)) == 4096:
+        pass
+except OSError:
+    pass
+with closing(ChatStore(path)) as store:
+    assert not store.is_on_disk and store.damage is None
+    assert "51" not in store.notice.message and "50 messages" in store.notice.message, store.notice.message
+    assert "space" in store.notice.hint
+    assert len(store.search("albatross")) == 50
+assert path.read_bytes() == before
+os.ftruncate(ballast.fileno(), 0)
+import logging; logging.disable()
+with closing(ChatStore(path)) as store:
+    assert store.is_on_disk and "50 messages" in store.damage.message
+"""
+
 READ_ONLY = """
 import shutil
 folder = folder / "chats"
@@ -303,6 +330,11 @@ def test_a_disk_that_is_full_refuses_says_so_and_takes_it_all_later(tmp_path):
 @pytest.mark.linux
 def test_a_disk_that_is_full_at_an_upgrade_changes_nothing(tmp_path):
     in_a_mount_of_its_own(tmp_path / "disk", FULL_AT_UPGRADE, "size=6m")
+
+
+@pytest.mark.linux
+def test_a_damaged_file_on_a_full_disk_is_shown_and_repaired_later(tmp_path):
+    in_a_mount_of_its_own(tmp_path / "disk", FULL_AND_DAMAGED, "size=8m")
 
 
 @pytest.mark.linux
