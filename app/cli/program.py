@@ -19,6 +19,7 @@ from app.cli.compare import CompareOptions, compare_sessions
 from app.cli.devices import DevicesOptions, devices
 from app.cli.doctor import DoctorOptions, doctor
 from app.cli.export import ExportOptions, export
+from app.cli.importing import ImportOptions, import_model
 from app.cli.infer import InferOptions, infer
 from app.cli.listing import ListOptions, list_models
 from app.cli.models_folder import ModelsFolderOptions, move_models
@@ -69,6 +70,7 @@ def _program() -> typer.Typer:
     program.command("pair")(command(PairOptions, pair))
     program.command("catalog")(command(CatalogOptions, catalog))
     program.command("list")(command(ListOptions, list_models))
+    program.command("import")(command(ImportOptions, import_model))
     program.command("models-folder")(command(ModelsFolderOptions, move_models))
     program.command("search")(command(SearchOptions, search))
     program.command("pull")(command(PullOptions, pull))

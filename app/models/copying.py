@@ -56,14 +56,14 @@ def put(part: Path, place: Path) -> None:
 
 
 def link(source: Path, place: Path) -> bool:
-    """Give a file a second name on its disk; tell whether the two are on one, and it knows such links.
+    """Give a file, not a link, a second name on its disk; tell whether the two are on one, and it knows such links.
 
     Raises:
         FileExistsError: the name is taken.
         OSError: it cannot be done.
     """
     try:
-        os.link(source, place, follow_symlinks=False)
+        os.link(source, place)
     except OSError as fault:
         if fault.errno in _NO_LINKS:
             return False

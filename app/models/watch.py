@@ -23,6 +23,9 @@ _SETTLE_S = 3.0
 
 _END_S = 5.0
 
+_SHARE = 0.05
+"""Part of the time that looking may take where there are very many folders, or slow ones."""
+
 
 class Watch:
     """A thread that tells what the library has, at the beginning and after each change."""
@@ -58,11 +61,12 @@ class Watch:
     def _run(self) -> None:
         while not self._closing:
             self._wake.clear()
+            began_s = time.monotonic()
             try:
                 self.poll()
             except Exception:  # the next look may go better; the window lives on with what it knows
                 logger.exception("looking for models failed")
-            self._wake.wait(self._interval_s)
+            self._wake.wait(max(self._interval_s, (time.monotonic() - began_s) / _SHARE))
 
     def poll(self) -> bool:
         """Look once; tell whether anything was told."""

@@ -75,6 +75,19 @@ def test_a_name_with_control_characters_does_nothing_to_the_terminal(tiny_pair):
     assert "our folder" in shown
 
 
+def test_a_file_and_another_programs_model_are_imported(others, tmp_path, tiny_pair):
+    done = run("import", "tiny-draft:1b", "--json")
+    assert json.loads(done.stdout) == {"paths": [str(models_dir() / "tiny-draft-1b.gguf")], "was_there": False}
+    refused = run("import", "tiny-Q8_0", "--move")
+    assert refused.returncode == 2
+    assert "belongs to hub cache" in refused.stderr
+    path = shutil.copy(tiny_pair.target, tmp_path / "own.gguf")
+    assert run("import", path, "--move").returncode == 0
+    assert not (tmp_path / "own.gguf").exists()
+    names = [model["name"] for model in json.loads(run("list", "--json").stdout)["models"]]
+    assert names == ["starter", "own", "tiny-draft-1b", "tiny-Q8_0", "tiny-draft:1b"]
+
+
 def test_the_models_folder_moves_and_comes_back(tmp_path, tiny_pair):
     shutil.copy(tiny_pair.target, models_dir() / "tiny.gguf")
     new = tmp_path / "drive" / "models"

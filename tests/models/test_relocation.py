@@ -257,6 +257,12 @@ def test_a_folder_whose_disk_is_away_is_an_empty_library(old, tmp_path):
         Relocation(tmp_path / "other").run()
 
 
+def test_nobody_takes_the_default_folder_for_the_chosen_one():
+    app = Path(__file__).resolve().parents[2] / "app"
+    users = {path.name for path in app.rglob("*.py") if "models_dir" in path.read_text(encoding="utf-8")}
+    assert users == {"paths.py", "models_folder.py", "shelf_control.py"}  # the last two to go back to it
+
+
 def test_the_chosen_folder_survives_a_broken_setting_elsewhere(tmp_path):
     choose_folder(tmp_path)
     path = config_dir() / "settings.json"
