@@ -14,7 +14,7 @@ from app.metrics import prediction, stats
 from app.metrics.export import Comparison
 from app.metrics.prediction import Evidence, PassCosts, Prediction
 from app.metrics.recorder import spec_name
-from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, is_complete
+from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, is_sound
 from app.protocol import DraftTokens, Speculation, Step
 
 SCHEMA = "slipstream.bench/1"
@@ -138,7 +138,7 @@ class Summary:
     def _figures(self, group: Sequence[Measured], way: Speculation, prompt_set: str) -> dict[str, Any]:
         """Sum up the answers of a group that were given one way."""
         answers = [one for one in group if one.trial.speculation == way]
-        complete = [one.run for one in answers if is_complete(one.run)]
+        complete = [one.run for one in answers if is_sound(one.run)]
         plain = [one for one in group if is_off(one.trial.speculation)]
         steps = [step for run in complete for step in run.steps]
         pairs = [] if is_off(way) else _pairs(answers, plain)
@@ -173,7 +173,7 @@ class Summary:
     ) -> tuple[Prediction | None, str]:
         """Predict from the costs and the way's alpha over all prompts; say why it came otherwise."""
         steps = [step for run in runs for step in run.steps[1:]]
-        passes_s = [step.verify_s + step.draft_s for run in plain if is_complete(run) for step in run.steps[1:]]
+        passes_s = [step.verify_s + step.draft_s for run in plain if is_sound(run) for step in run.steps[1:]]
         alpha, costs = self._alpha.get(way), pass_costs(self.costs, steps)
         if is_off(way) or alpha is None or costs is None or not steps or not passes_s:
             return None, ""
@@ -202,14 +202,14 @@ def pass_costs(measured: Sequence[CostsAt], steps: Sequence[Step]) -> PassCosts 
 
 def _pairs(answers: Sequence[Measured], plain: Sequence[Measured]) -> list[tuple[Run, Run]]:
     """Pair complete answers with the plain ones to the same prompt in the same round."""
-    partner = {(one.trial.prompt.name, one.trial.round): one.run for one in plain if is_complete(one.run)}
+    partner = {(one.trial.prompt.name, one.trial.round): one.run for one in plain if is_sound(one.run)}
     found = []
     for one in answers:
         other = partner.get((one.trial.prompt.name, one.trial.round))
-        if other is not None and is_complete(one.run) and one.run.engaged:
+        if other is not None and is_sound(one.run) and one.run.engaged:
             found.append((one.run, other))
     return found
 
 
 def _steps(answers: Sequence[Measured]) -> list[Step]:
-    return [step for one in answers if is_complete(one.run) for step in one.run.steps]
+    return [step for one in answers if is_sound(one.run) for step in one.run.steps]

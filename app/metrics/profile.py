@@ -20,7 +20,7 @@ import msgspec
 from app.metrics import stats
 from app.metrics.atomic import replacing
 from app.metrics.tables import as_text
-from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, RunStop, VerdictWord, is_complete
+from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, RunStop, VerdictWord, is_sound
 from app.metrics.verdict import MIN_PAIRS, judge
 from app.protocol import ChatMessage, DraftTokens, SpecType, Speculation, Step
 
@@ -68,10 +68,10 @@ class Trialled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def log_ratio(self) -> float | None:
-        """Logarithm of plain ÷ speculative answer time; None where one did not end by itself, or nothing drafted."""
+        """Logarithm of plain ÷ speculative answer time; None where one does not count, or nothing drafted."""
         runs = (self.speculative, self.plain)
         n = min(run.tokens for run in runs)
-        if not all(is_complete(run) for run in runs) or not self.speculative.engaged or not n:
+        if not all(is_sound(run) for run in runs) or not self.speculative.engaged or not n:
             return None
         return math.log(time_to(self.plain.steps, n) / time_to(self.speculative.steps, n))
 
@@ -151,7 +151,7 @@ def log_ratios(trials: Iterable[Trialled]) -> list[float]:
 def row_of(candidate: Candidate, trials: Sequence[Trialled], dropped_after: int = 0) -> Row:
     """Sum up the trials of a candidate: the verdict from all, ``confirmed`` from those after the choice."""
     own = [trial for trial in trials if trial.candidate == candidate]
-    runs = [trial.speculative for trial in own if is_complete(trial.speculative)]
+    runs = [trial.speculative for trial in own if is_sound(trial.speculative)]
     steps = [step for run in runs for step in run.steps]
     ratios = log_ratios(own)
     verdict = judge(ratios)

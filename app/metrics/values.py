@@ -163,3 +163,8 @@ def is_plain(run: Run) -> bool:
 def is_complete(run: Run) -> bool:
     """Whether the answer came to its own end and has a decode speed."""
     return run.stop_reason in COMPLETE and run.decode_tps is not None
+
+
+def is_sound(run: Run) -> bool:
+    """Whether the answer came to its own end, and nothing made its times worthless meanwhile."""
+    return is_complete(run) and not run.excluded

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from app.metrics.values import Interval, Run, VerdictWord, is_complete, is_plain
+from app.metrics.values import Interval, Run, VerdictWord, is_plain, is_sound
 
 MIN_PAIRS = 6
 LAI_START = 10
@@ -215,7 +215,7 @@ class _Waiting:
 
 def usable(run: Run) -> bool:
     """Whether a run may enter a verdict or a baseline: complete, long enough, what was asked for took part, no mark."""
-    return is_complete(run) and run.tokens >= MIN_TOKENS and (is_plain(run) or run.engaged) and not run.excluded
+    return is_sound(run) and run.tokens >= MIN_TOKENS and (is_plain(run) or run.engaged)
 
 
 def sample_of(run: Run) -> Sample:
