@@ -118,7 +118,7 @@ class Pulls:
         """Begin a pull, or go on with it; what runs already goes on running."""
         title = what.title
         pull = self._pulls.get(title)
-        if pull is not None and pull.is_running:
+        if pull is not None and (pull.is_running or title in self._tasks):  # or its threads still end
             return pull
         self._what[title] = what
         n_bytes, n_total = (pull.n_bytes, pull.n_total_bytes) if pull is not None else (0, 0)
@@ -220,6 +220,8 @@ class Pulls:
 
     def _end(self, title: str, phase: PullPhase, detail: str = "", hint: str = "", gated_repo: str = "") -> None:
         last = self._pulls[title]
+        if last.phase == "done":  # its files are in their places, whatever became of the threads that brought them
+            return
         self._set(Pull(title, phase, last.n_bytes, last.n_total_bytes, 0.0, None, detail, hint, gated_repo))
 
     def _set(self, pull: Pull) -> None:

@@ -147,6 +147,18 @@ def test_the_end_of_the_program_pauses_what_runs(server, hub, pair):
     run(story, hub)
 
 
+def test_what_is_there_is_there_however_soon_it_is_stopped(hub, pair):
+    async def story(pulls):
+        pulls.subscribe(lambda pull: pulls.pause(pull.title) if pull.phase == "done" else None)
+        pulls.get(pair)
+        await until(lambda: not pulls.find(pair.title).is_running)
+        await pulls.close()
+        assert pulls.find(pair.title).phase == "done"
+        assert all(path.is_file() for path in pulls.find(pair.title).paths)
+
+    run(story, hub)
+
+
 def test_cancelling_drops_what_has_arrived(server, hub, pair):
     server.rate_bytes_s = 1 << 20
 
