@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from app.chat.database import is_damage
+from app.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,15 @@ class FileCheck:
         if self._path is not None:
             self._thread.join(timeout_s)
         return self.problem
+
+    def damage(self) -> StoreError | None:
+        """Return what is to be said about what was found so far, if anything; for a window that looks now and then."""
+        if not self.problem:
+            return None
+        return StoreError(
+            f"The chat database {self._path} is damaged ({self.problem}).",
+            "It will be repaired at the next start, and kept beside. Export what is on the screen first.",
+        )
 
     def stop(self) -> None:
         """End the check."""

@@ -51,19 +51,10 @@ def open_database(path: Path, steps: tuple[Step, ...] = MIGRATIONS) -> Opened:
     if not _may_write(path):
         return _read_into_memory(path, steps)
     try:
-        if _whole(path).exists():
-            _finish_repair(path)
         return _open(path, steps)
-    except _NotUpgradedError as fault:
-        try:
-            return replace(_read_into_memory(path, steps), notice=fault)
-        except StoreError:
-            raise fault from fault.__cause__
     except StoreError as fault:
-        if isinstance(fault.__cause__, sqlite3.OperationalError) and path.exists() and is_full(path):
-            return _read_into_memory(path, steps)
         if not is_damage(fault.__cause__):
-            raise
+            return _without_writing(path, fault, steps)
         try:
             damage = repair(path, fault.__cause__, steps)
         except StoreError as refusal:
@@ -71,11 +62,29 @@ def open_database(path: Path, steps: tuple[Step, ...] = MIGRATIONS) -> Opened:
     return replace(_open(path, steps), damage=damage)
 
 
+def _without_writing(path: Path, fault: StoreError, steps: tuple[Step, ...]) -> Opened:
+    """Read into memory what cannot be opened for want of room, or not be upgraded.
+
+    Raises:
+        StoreError: it is something else, or cannot be read either.
+    """
+    if isinstance(fault, _NotUpgradedError):
+        try:
+            return replace(_read_into_memory(path, steps), notice=fault)
+        except StoreError:
+            raise fault from fault.__cause__
+    if isinstance(fault.__cause__, sqlite3.OperationalError) and path.exists() and is_full(path):
+        return _read_into_memory(path, steps)
+    raise fault
+
+
 def _open(path: Path, steps: tuple[Step, ...]) -> Opened:
     """Connect, check, upgrade."""
     db: sqlite3.Connection | None = None
     check: FileCheck | None = None
     try:
+        if _whole(path).exists():
+            _finish_repair(path)
         _refuse_newer(path, len(steps))
         db = connect(path)
         check = FileCheck(path)
@@ -86,7 +95,7 @@ def _open(path: Path, steps: tuple[Step, ...]) -> Opened:
             check.stop()
         if db is not None:
             db.close()
-        if isinstance(fault, sqlite3.Error):
+        if isinstance(fault, sqlite3.Error | OSError):
             raise explain(fault, path, "open") from fault
         raise
     return Opened(db, path, check, notice=notice)

@@ -55,6 +55,7 @@ def find_heads(
             (limit,),
         )
         return tuple(_head(row) for row in rows)
+    limit = limit if limit >= 0 else _MOST_LOOKED_AT
     found: dict[int, int | None] = {}
     for row in _titled(db, terms, limit):
         found[row["id"]] = None

@@ -122,8 +122,8 @@ class ChatStore:
     def heads(self, query: str = "", limit: int = 500) -> tuple[ConversationHead, ...]:
         """List conversations, the pinned and then the newest first.
 
-        With a query: those whose title or one of whose messages holds all its words, the newest hit first
-        (:mod:`app.chat.search` has the query's language).
+        With a query: those whose title or one of whose messages holds all its words, the newest first
+        (:mod:`app.chat.query` has the query's language). A negative limit is none.
         """
         with self._db.reading() as db:
             return find_heads(db, query, limit)

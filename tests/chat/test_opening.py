@@ -87,6 +87,24 @@ def test_without_room_for_the_copy_nothing_is_upgraded(path):
     assert content(path) == before
 
 
+def test_damage_that_only_an_upgrade_comes_across_is_repaired(path, expect_log):
+    expect_log("database was damaged")
+    old_database(path)
+
+    def comes_across(db):
+        if (
+            db.execute("SELECT count(*) FROM message").fetchone()[0]
+            and not path.with_name("chats.db.repaired").exists()
+        ):
+            raise sqlite3.DatabaseError("database disk image is malformed")
+
+    opened = open_database(path, (*MIGRATIONS, comes_across))
+    assert opened.damage is not None
+    assert opened.connection.execute("SELECT count(*) FROM message").fetchone()[0] == 30
+    opened.check.stop()
+    opened.connection.close()
+
+
 def test_few_copies_are_kept(path):
     for n in range(KEPT_COPIES + 2):
         path.with_name(f"chats.db.format-0-2020010{n}-000000").touch()
@@ -182,6 +200,9 @@ def test_a_check_that_finds_damage_says_so_and_leaves_a_mark(path):
     assert check.wait(None)
     assert check.is_done
     assert suspicion_of(path).exists()
+    said = check.damage()
+    assert "damaged" in said.message
+    assert "next start" in said.hint
 
 
 def test_a_suspicion_that_does_not_hold_is_dropped(path):

@@ -146,6 +146,7 @@ def test_the_newest_hits_of_a_word_that_is_everywhere_are_found(store):
             store.append(chats[n % 30].id, "user", f"the same word {n}")
     assert len(store.heads("same")) == 30
     assert len(store.heads("same", 7)) == 7
+    assert len(store.heads("same", -1)) == 30
     assert len(store.search("same e")) == 50
 
 
