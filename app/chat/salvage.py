@@ -44,7 +44,7 @@ class Salvaged:
             return "Nothing in it could be read."
         what = f"{counted(self.n_conversations, 'conversation')} with {counted(self.n_messages, 'message')}"
         gaps = f" Something before {self.n_mended} of the messages is missing." if self.n_mended else ""
-        return f"{what} could be read and were saved.{gaps}"
+        return f"{what} could be read.{gaps}"
 
 
 @dataclass(slots=True)
