@@ -119,7 +119,7 @@ class Host:
 
     async def _load_in_turn(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
         async with self._turns:
-            if self._state.loaded is not None and self._state.pair == pair and self._is_alive():
+            if self._state.pair == pair and self._is_alive() and await self._files.are_same() and self._state.loaded:
                 return self._state.loaded
             before = self._state.pair
             try:
