@@ -41,7 +41,8 @@ class CardControl(QObject):
         self.card, self._judging, self._pulls, self._door = card, judging, pulls, door
         self._choices, self.load = choices, load
         self._judge: Callable[[], Coroutine[Any, Any, Offers]] | None = None
-        self._note, self._repo, self._can_look = "", "", False
+        self._repos: tuple[str, ...] = ()
+        self._note, self._can_look = "", False
         self._work, self._weighing, self._looking, self._giving = Latest(), Latest(), Latest(), Latest()
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settle.timeout.connect(self.judge)
@@ -67,13 +68,13 @@ class CardControl(QObject):
         judge: Callable[[], Coroutine[Any, Any, Offers]] | None,
         *,
         note: str = "",
-        repo: str = "",
+        repos: tuple[str, ...] = (),
         can_look: bool = False,
     ) -> None:
         """Judge something soon; ``None``: there is nothing to judge, the card says so already."""
         for work in (self._work, self._weighing, self._looking):
             work.cancel()
-        self._judge, self._note, self._repo, self._can_look = judge, note, repo, can_look
+        self._judge, self._note, self._repos, self._can_look = judge, note, repos, can_look
         if judge is None:
             self._settle.stop()
         else:
@@ -91,7 +92,8 @@ class CardControl(QObject):
             offers = await judge()
         except HubAccessError as fault:
             self.card.show_fault("")
-            self.card.token.ask(self._repo, access_words(fault))
+            words = access_words(fault)
+            self.card.token.ask(next((repo for repo in self._repos if repo in words), ""), words)
             self.show_pull()
             return
         except SlipstreamError as fault:

@@ -69,7 +69,7 @@ class DiscoverControl(QObject):
             facts = f"{bytes_words(model.item.n_bytes)} · licence: {listing.licence or 'not named'}"
             card.show_pending(short_title(model.item.title), facts, JUDGING)
             judge = partial(self._judging.remote, model, listing, self._choices.pair())
-            self._card.look_at(judge, repo=listing.repo)
+            self._card.look_at(judge, repos=(listing.repo,))
         elif chosen.found is not None:
             found = chosen.found
             access = "terms to accept" if found.is_gated else "open"
@@ -88,8 +88,8 @@ class DiscoverControl(QObject):
         self._tab.card.show_pending(pair.title, facts, "Looking at its files…" if one.is_here else JUDGING, pair.note)
         if self._room is not None:
             self._tab.card.show_estimate(one.ranked, self._room)
-        repo = pair.target.repo
-        self._card.look_at(partial(self._judging.curated, pair, self._choices.pair()), note=pair.note, repo=repo)
+        repos = tuple(model.repo for model in (pair.target, pair.draft) if model is not None)
+        self._card.look_at(partial(self._judging.curated, pair, self._choices.pair()), note=pair.note, repos=repos)
 
     # --- the hub --------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from app.engine.probe import Sizes
 from app.host.pulling import Pull
+from app.models.catalog import Catalog
 from app.models.library import Library
 from app.models.memory import PairMemory, Room
 from app.paths import models_dir
@@ -335,6 +336,54 @@ def test_a_gated_repository_without_a_token_with_a_wrong_one_and_with_the_right_
 
     program.run(story, limit_s=40)
     assert {seen.origin for seen in server.seen if "hf_right" in str(seen.headers)} == {"hub"}
+
+
+def test_a_download_that_is_refused_takes_the_token_where_it_stands(program, server, tiny_pair):
+    server.add(REPO, "some-Q8_0.gguf", tiny_pair.target)
+    server.repos[REPO].gated = "manual"
+    server.repos[REPO].admitted = {"hf_right"}
+    server.tokens = {"hf_right", "hf_stranger"}
+
+    async def story():
+        models = program.controller.models
+        models.pulls.get(await asyncio.to_thread(item_of, program, server))
+        await program.until(lambda: "terms" in program.window.notice.words)
+        program.window.notice.on_action()
+        (row,) = models.manager.downloads.rows.values()
+        assert not row.token.isHidden()
+        assert row.resume.text() == "Try again"
+        said = [row.words.text()]
+        for token in ("hf_stranger", "hf_right"):
+            row.token.entry.setText(token)
+            row.token.use.click()
+            await program.until(
+                lambda: row.pull.phase == "done" or (row.words.text() not in (*said, "") and row.pull.phase == "failed")
+            )
+            said.append(row.words.text())
+        assert "has not been admitted" in said[1]
+        assert row.pull.phase == "done"
+        assert row.token.isHidden()
+
+    program.run(story, limit_s=40)
+
+
+def test_a_drafters_repository_that_is_gated_is_the_one_that_is_named(program, server, tmp_path):
+    pair = tiny_mtp.gemma4_pair(tmp_path)
+    curated = next(one for one in Catalog.load().pairs if one.id == "gemma-4-26b-a4b")
+    server.add(curated.target.repo, curated.target.files[0].path, pair.target)
+    server.add(curated.draft.repo, curated.draft.files[0].path, pair.draft)
+    server.repos[curated.draft.repo].gated = "manual"
+
+    async def story():
+        manager = await open_manager(program)
+        tree, card = manager.discover.tree, manager.discover.card
+        pairs = tree.topLevelItem(0)
+        rows = [pairs.child(index) for index in range(pairs.childCount())]
+        tree.setCurrentItem(next(row for row in rows if row.text(0) == curated.title))
+        await program.until(lambda: not card.token.isHidden())
+        assert card.token.repo == curated.draft.repo
+
+    program.run(story)
 
 
 def test_a_broken_file_is_listed_with_the_reason_and_can_be_deleted(program, tiny_pair):
