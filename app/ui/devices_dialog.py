@@ -181,6 +181,7 @@ class DevicesDialog(QDialog):
             cells = (device.name, _KINDS.get(device.kind, device.kind), state_words(report), free, _description(report))
             item = QTreeWidgetItem(cells)
             item.setToolTip(_STATE_COLUMN, state_words(report))
+            item.setToolTip(len(cells) - 1, cells[-1])
             self.list.addTopLevelItem(item)
         self.advice.setText("\n".join(advice))
         self.advice.setVisible(bool(self.advice.text()))
@@ -212,6 +213,8 @@ class DevicesDialog(QDialog):
         looking = (self.look_button, self.prove_button, self.measure_button)
         for button in (self.folder_button, self.zip_button, *looking, self.runtime):
             button.setEnabled(not words)
+        if words:  # afterwards it depends on the runtime
+            self.remove_button.setEnabled(False)
         self.busy.setText(f"{words} {_BUSY_HINT}" if words else "")
         self.progress.setVisible(bool(words))
 
