@@ -243,7 +243,8 @@ def repair(path: Path, fault: BaseException | None, steps: tuple[Step, ...]) -> 
         ) from refusal
     logger.warning("The chat database was damaged (%s); kept as %s; saved: %s", fault, aside, saved)
     return StoreError(
-        f"The chat database was damaged ({fault}). {saved.words()} A new file was made of that; the damaged one was kept as {aside.name}.",
+        f"The chat database was damaged ({fault}). {saved.words()} A new file was made of that; the damaged one was"
+        f" kept as {aside.name}.",
         f"Keep {aside} until you have looked whether anything is missing.",
     )
 
