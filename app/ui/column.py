@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import QPoint, QUrl, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.ui.blocks import Block
@@ -33,6 +33,7 @@ class BlockColumn(QWidget):
 
     height_changed = Signal()
     link_clicked = Signal(QUrl)
+    menu_requested = Signal(QPoint)
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

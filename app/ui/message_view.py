@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
+    QAction,
     QColor,
     QContextMenuEvent,
     QFocusEvent,
@@ -13,7 +14,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.ui.column import BlockColumn
 from app.ui.message_foot import KEYS, MessageAction, MessageFoot, message_menu
@@ -35,6 +36,7 @@ class MessageView(QWidget):
         self.column = BlockColumn(name, self)
         self.column.height_changed.connect(self._on_height)
         self.column.link_clicked.connect(self.link_clicked)
+        self.column.menu_requested.connect(self.pop_up)
         self.foot = MessageFoot(actions)
         self.foot.asked.connect(self.on_asked)
         self._below = QWidget(self)
@@ -110,9 +112,26 @@ class MessageView(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what can be done with the message."""
-        menu = message_menu(self, self.foot.offered(), self.on_asked)
-        menu.popup(event.globalPos())
+        self.pop_up(event.globalPos())
         event.accept()
+
+    def pop_up(self, spot: QPoint) -> None:
+        """Show the menu of this message."""
+        self.make_menu().popup(spot)
+
+    def make_menu(self) -> QMenu:
+        """Make the menu of this message: what is selected first, if anything is."""
+        menu = message_menu(self, self.foot.offered(), self.on_asked)
+        before = menu.addSeparator() if not menu.actions() else menu.actions()[0]
+        selection = self.column.selection
+        entries = [("Select all of this message", selection.select_all)]
+        if selection.is_anything:
+            entries.insert(0, ("Copy what is selected", selection.copy))
+        for words, do in entries:
+            entry = QAction(words, menu)
+            entry.triggered.connect(do)
+            menu.insertAction(before, entry)
+        return menu
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show that the keyboard is here."""

@@ -33,6 +33,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWid
 
 from app.ui.blocks import is_tame
 from app.ui.formulas import protect_formulas
+from app.ui.links import address_words
 from app.ui.marking import Highlights
 from app.ui.theme import code_font, colours, follow, see_through, text_font
 from app.ui.visible import visible
@@ -63,7 +64,7 @@ class ProseView(QTextBrowser):
         self.setOpenLinks(False)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)  # for tables that are too wide
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -81,6 +82,7 @@ class ProseView(QTextBrowser):
         self._is_plain = False
         self._n_pieces = 0  # of the block that it shows
         self._highlights = Highlights(self)
+        self.highlighted.connect(lambda url: self.setToolTip(address_words(url)))
         follow(self.on_colours_changed)
 
     # --- content --------------------------------------------------------------------------------------
@@ -293,8 +295,11 @@ class ProseView(QTextBrowser):
         self._render_all()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the transcript."""
-        event.ignore()
+        """Scroll sideways here; leave up and down to the transcript."""
+        if abs(event.angleDelta().x()) > abs(event.angleDelta().y()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
 
     def height_for(self, width: int) -> int:
         """How tall it is in a width."""
@@ -311,7 +316,9 @@ class ProseView(QTextBrowser):
         return QSize(80, self._text_height())
 
     def _text_height(self) -> int:
-        return round(self.document().size().height()) + _MARGIN_PX
+        size, width = self.document().size(), self.document().textWidth()
+        bar = self.horizontalScrollBar().sizeHint().height() if size.width() > width + 1 > 1 else 0
+        return round(size.height()) + _MARGIN_PX + bar
 
     def _fit(self) -> None:
         if self.height() != self._text_height():

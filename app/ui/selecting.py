@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ class MessageSelection(QObject):
                 chosen.append(words)
         return "\n".join(chosen)
 
+    def copy(self) -> None:
+        """Put what is selected on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text)
+
     def whole(self) -> str:
         """The message as it reads, without Markdown."""
         from app.ui.plain_text import plain_of
@@ -86,6 +90,9 @@ class MessageSelection(QObject):
         kind = event.type()
         if kind == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._key(event)
+        if kind == QEvent.Type.ContextMenu and isinstance(event, QContextMenuEvent):
+            self._column.menu_requested.emit(event.globalPos())
+            return True
         edit = watched.parentWidget() if isinstance(watched, QWidget) else None
         if edit is not None and isinstance(event, QMouseEvent):
             if kind == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.LeftButton:
@@ -96,7 +103,7 @@ class MessageSelection(QObject):
 
     def _key(self, event: QKeyEvent) -> bool:
         if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self.text)
+            self.copy()
             return True
         if event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()

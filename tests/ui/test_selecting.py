@@ -201,3 +201,29 @@ def test_letters_do_what_the_buttons_of_a_message_do(answer, transcript, qtbot):
     qtbot.keyClick(answer, Qt.Key.Key_Left)
     assert asked[2:] == [(0, "later")]
     assert QGuiApplication.clipboard().text().startswith("First part of it.")
+
+
+def test_the_menu_copies_what_is_selected_and_offers_the_rest(answer, qtbot):
+    first, code, _ = (part.edit for part in answer.column.parts)
+    assert answer.make_menu().actions()[0].text() == "Select all of this message"
+    drag(first, middle_of(first, "of it"), code.viewport().mapToGlobal(middle_of(code, "y")))
+    menu = answer.make_menu()
+    words = [action.text() for action in menu.actions()]
+    assert words[0] == "Copy what is selected"
+    assert {"Copy as Markdown", "Copy as plain text", "Edit", "Answer again"} <= set(words)
+    menu.actions()[0].trigger()
+    assert QGuiApplication.clipboard().text() == "of it.\nx = 1\n"
+
+
+@pytest.mark.parametrize("n_columns", [12, 60])
+def test_nothing_of_a_wide_table_is_out_of_reach(transcript, qapp, n_columns):
+    names = [f"column_with_a_long_name_{n}" for n in range(n_columns)]
+    table = f"| {' | '.join(names)} |\n|{'---|' * n_columns}\n| {' | '.join('x' * 20 for _ in names)} |\n"
+    transcript.show_messages([Message(id=1, role="assistant", text=table, created_at=now())], finish_stored)
+    qapp.processEvents()
+    (part,) = transcript.last_answer.column.parts
+    bar = part.horizontalScrollBar()
+    is_wider = part.document().size().width() > part.width()
+    assert (bar.maximum() > 0) == is_wider
+    assert is_wider == (n_columns == 60), "the test should have one of each"
+    assert part.height() >= part.document().size().height() + (bar.sizeHint().height() if is_wider else 0)
