@@ -24,7 +24,7 @@ from app.host.device_trial import measure_devices
 from app.host.runtimes import Runtimes
 from app.models.library import Library
 from app.placement import Backends
-from app.protocol import ChatMessage, Chunk, Done, Prefill, Sampling, Speculation
+from app.protocol import ChatMessage, Chunk, Prefill, Sampling, Speculation
 from tests.fixtures import lent
 
 pytestmark = [pytest.mark.runtime, pytest.mark.linux]
@@ -147,14 +147,15 @@ def test_the_processor_alone_maps_no_other_backend_and_a_gpu_does(lender):
 
 def test_a_device_that_works_on_after_the_call_is_waited_for(lender):
     async def body(host):
-        await host.load(PairChoice(starter(), compute="gpu"))
-        long = (ChatMessage("user", "word " * 600),)
-        return await ask(host, n=4, messages=long), host.session.runs[-1]
+        took_s = []
+        for compute in ("cpu", "gpu"):
+            await host.load(PairChoice(starter(), compute=compute))
+            events = await ask(host, n=2, messages=(ChatMessage("user", "word " * 70),))  # one batch: no next one waits
+            took_s.append(events[-1].prefill_s)
+        return took_s
 
-    events, record = run(body)
-    done = events[-1]
-    assert isinstance(done, Done)
-    assert done.prefill_s > 0.5 * record.ttft_s
+    here_s, there_s = run(body)  # the same processor computes both
+    assert there_s > 0.2 * here_s
 
 
 def test_a_server_that_is_not_there_is_named_before_anything_is_loaded(lender):
