@@ -64,8 +64,8 @@ class Import:
             StoppedError: :meth:`stop` was called.
             SlipstreamError: it is no sound model, is here already, or cannot be read or written.
         """
-        files = self._files()
         try:
+            files = self._files()
             self._folder.mkdir(parents=True, exist_ok=True)
             places = self._places(files)
             if self.was_there:

@@ -1,17 +1,19 @@
 """Moving our models folder: everything is in the new place, compared, before the old one is let go.
 
-    1  each file gets a second name in the new folder, or on another disk a copy that is compared
-    2  a note of the move; the setting changes, in one step
+    1  a note of the move; each file gets a second name in the new folder, or on another disk a copy that is compared
+    2  the setting changes, in one step
     3  the old names go; the note goes
 
-Broken off before the second step, nothing has changed, and what was made is deleted (after a crash, used by the next
-try). Broken off after it, the new folder has everything, and :func:`finish_pending` deletes what was left.
+Broken off before the second step, nothing has changed, and what was made is deleted (after a crash the half copies are,
+and the next try uses the whole ones). Broken off after it, the new folder has everything, and :func:`finish_pending`
+deletes what was left.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -90,6 +92,12 @@ class Relocation:
             self.stage = "looking"
             self._check()
             return self._move()
+        except OSError as fault:
+            where = f" ({fault.filename})" if fault.filename else ""
+            raise DownloadError(
+                f"The models folder cannot be moved: {fault.strerror or fault}{where}.",
+                "Check the permissions and the disks: nothing has changed.",
+            ) from fault
         finally:
             lock.release()
 
@@ -114,9 +122,9 @@ class Relocation:
         try:
             self.stage = "copying"
             self._check_conflicts(files)
+            _write_note(_Moved(str(self.old), str(self.new)))
             for path in files:
                 self._place(path)
-            _write_note(_Moved(str(self.old), str(self.new)))
             self._check_stop()
             choose_folder(self.new, moved_from=self.old)
         except BaseException:
@@ -210,9 +218,8 @@ def check_usable(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as fault:
         raise DownloadError(
             f"{folder} cannot be used: {fault.strerror or fault}.", "Choose a folder that you may write to."
@@ -243,11 +250,21 @@ def finish_pending() -> int:
         return 0
     try:
         if models_folder().absolute() != Path(moved.new):  # it was broken off before: the old folder is still ours
+            _drop_halves(Path(moved.new))
             _note_path().unlink(missing_ok=True)
             return 0
         return _delete_old(Path(moved.old), Path(moved.new))
     finally:
         lock.release()
+
+
+def _drop_halves(folder: Path) -> None:
+    """Delete the half copies of a move that was broken off; whole ones stay, they are models like any other."""
+    for here, _, names in os.walk(folder):
+        for name in names:
+            if name.startswith(".") and name.endswith(_MOVING):
+                with suppress(OSError):
+                    (Path(here) / name).unlink()
 
 
 def _delete_old(old: Path, new: Path) -> int:
@@ -296,5 +313,9 @@ def _lock_path() -> Path:
 
 def _write_note(note: _Moved) -> None:
     part = _note_path().with_suffix(f".{os.getpid()}")
-    part.write_bytes(msgspec.json.encode(note))
-    part.replace(_note_path())
+    try:
+        part.write_bytes(msgspec.json.encode(note))
+        part.replace(_note_path())
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

@@ -121,21 +121,40 @@ move.run()
 
 
 def test_killed_anywhere_nothing_is_lost_and_the_next_try_ends_it(old, new):
-    code, n_lines, n_killed = 9, 40, 0
+    assert kill_again_and_again(old, new, every=230) >= 2
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_killed_in_every_tenth_line(old, new):
+    for first in range(0, 2000, 10):
+        kill_again_and_again(old, new, first, every=4000)
+        shutil.rmtree(new)
+        choose_folder(models_dir())
+        for name, data in FILES.items():
+            path = models_dir() / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+
+
+def kill_again_and_again(old: Path, new: Path, first: int = 40, *, every: int) -> int:
+    """Kill a move after so many lines, then after more, until one comes through; return how many were killed."""
+    code, n_lines, n_killed = 9, first, 0
     while code == 9:
         command = [sys.executable, "-c", KILLED, str(new), str(n_lines)]
         code = subprocess.run(command, check=False, timeout=60).returncode
         n_killed += code == 9
-        n_lines += 230
+        n_lines += every
         # THEN every file is whole, in our folder, whichever that is now
         ours = inside(models_folder())
         assert {name: ours.get(name) for name in FILES} == FILES
         finish_pending()
+        assert set(inside(new) if new.exists() else ()) <= set(FILES)
         if models_folder() == new:
             break
-    assert n_killed >= 2
     assert inside(new) == FILES
     assert not old.exists() or inside(old) == {}
+    return n_killed
 
 
 def test_a_move_that_died_at_its_end_is_finished_later(old, new):
@@ -269,3 +288,12 @@ def test_the_chosen_folder_survives_a_broken_setting_elsewhere(tmp_path):
     path.write_text(path.read_text().replace('"n_ctx": 4096', '"n_ctx": "many"'))
     assert models_folder() == tmp_path
     assert list(our_files(tmp_path / "gone")) == []
+
+
+@pytest.mark.linux
+def test_a_note_that_cannot_be_written_is_told_and_nothing_changes(old, new):
+    (config_dir() / "moved.json").mkdir()
+    with pytest.raises(DownloadError, match="cannot be moved"):
+        Relocation(new).run()
+    assert inside(old) == FILES
+    assert not new.exists() or inside(new) == {}
