@@ -1,4 +1,4 @@
-"""What a conversation is: plain frozen values, and their two export forms.
+"""What a conversation is: plain frozen values.
 
 A conversation is a tree of messages (``parent_id``); what a person reads is one path from the root to a
 leaf. Messages with the same parent are alternatives of each other; nothing is ever written over.
@@ -20,7 +20,6 @@ MessageState = Literal["complete", "streaming", "interrupted"]
 
 UNTITLED = "New conversation"
 TITLE_LENGTH = 60
-EXPORT_SCHEMA = "slipstream.conversation/1"
 
 
 class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,25 +152,3 @@ def fenced(text: str) -> str:
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
-
-
-class _Export(msgspec.Struct, frozen=True, kw_only=True):
-    schema: str
-    conversation: Conversation
-
-
-def to_json(conversation: Conversation) -> bytes:
-    """Return the whole conversation as JSON (schema ``slipstream.conversation/1``), indented."""
-    export = _Export(schema=EXPORT_SCHEMA, conversation=conversation)
-    return msgspec.json.format(msgspec.json.encode(export), indent=2) + b"\n"
-
-
-def to_markdown(conversation: Conversation) -> str:
-    """Return the conversation as Markdown for reading: a heading a message, the text as it was written."""
-    names = {"system": "System", "user": "You", "assistant": "Assistant"}
-    parts = [f"# {conversation.title}", f"*{conversation.created_at:%Y-%m-%d %H:%M} UTC*"]
-    for message in conversation.messages:
-        parts += [f"## {names[message.role]}", message.text.rstrip()]
-        if message.state != "complete":
-            parts.append("*(interrupted)*")
-    return "\n\n".join(part for part in parts if part) + "\n"

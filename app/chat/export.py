@@ -53,6 +53,12 @@ def export(store: ChatStore, conversation_ids: Sequence[int], kind: ExportKind) 
     return "\n\n".join(map(make, conversations)).encode("utf-8", "replace")
 
 
+def kind_of(ending: str) -> ExportKind:
+    """Return the kind of export that the ending of a file's name says; Markdown if it says none."""
+    ending = ending.lower().removeprefix(".")
+    return next((kind for kind in KINDS if kind == ending), "html" if ending == "htm" else "md")
+
+
 def export_records(records: Iterable[ConversationRecord]) -> bytes:
     """Return conversations that are in no store as our own JSON."""
     return archive_json(records)

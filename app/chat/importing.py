@@ -14,12 +14,14 @@ import msgspec
 
 from app.chat import foreign
 from app.chat.archive import SCHEMA, Archive, ConversationRecord, MessageRecord
-from app.chat.conversation import EXPORT_SCHEMA, Conversation, counted
+from app.chat.conversation import Conversation, counted
 from app.errors import ExportError
 
 MAX_BYTES = 1 << 30
 """A longer file is refused: it is read into memory as a whole."""
 
+_PATH_SCHEMA = "slipstream.conversation/1"
+"""What Slipstream wrote before: one conversation, one path."""
 _CHATGPT_FILE = "conversations.json"
 _MANIFEST = "slipstream-backup.json"
 
@@ -178,7 +180,7 @@ def _read_ours(schema: str, data: bytes) -> Sequence[ConversationRecord]:
     try:
         if schema == SCHEMA:
             return msgspec.json.decode(data, type=Archive).conversations
-        if schema == EXPORT_SCHEMA:
+        if schema == _PATH_SCHEMA:
             return [_record_of_path(msgspec.json.decode(data, type=_Path).conversation)]
     except (msgspec.MsgspecError, RecursionError) as fault:
         raise ExportError(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 from PySide6.QtWidgets import QFileDialog
 
+from app.chat import export
 from app.chat.conversation import (
     UNTITLED,
     AnswerStats,
@@ -22,11 +23,10 @@ from app.chat.conversation import (
     now,
     text_for_model,
     title_from,
-    to_json,
-    to_markdown,
 )
+from app.chat.export import kind_of
 from app.chat.store import ChatStore
-from app.errors import StoreError
+from app.errors import SlipstreamError, StoreError
 from app.protocol import ChatMessage
 from app.ui.growing import GrowingAnswer
 from app.ui.reasoning import split_reasoning
@@ -194,26 +194,22 @@ class Chats:
             self._store.save_draft(self._current.id, text)
 
     def export(self, conversation_id: int, kind: str) -> None:
-        """Ask where to, then write a conversation as Markdown (``md``) or JSON (``json``)."""
+        """Ask where to, then write a conversation in one of the kinds of :mod:`app.chat.export`."""
         with Told(self._window.notice, "The conversation could not be read."):
-            conversation = self._store.load(conversation_id)
-            name = (
-                "".join(c if c.isalnum() or c in " -_" else " " for c in conversation.title).strip() or "conversation"
-            )
-            dialog = QFileDialog(self._window, "Export conversation", f"{name}.{kind}")
+            name = export.file_name(self._store.load(conversation_id).title, kind_of(kind))
+            dialog = QFileDialog(self._window, "Export conversation", name)
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(kind)
-            dialog.fileSelected.connect(lambda path: self.write_export(conversation, Path(path)))
+            dialog.fileSelected.connect(lambda path: self.write_export(conversation_id, Path(path)))
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
 
-    def write_export(self, conversation: Conversation, path: Path) -> None:
+    def write_export(self, conversation_id: int, path: Path) -> None:
         """Write a conversation to a file; the ending of its name says how."""
         try:
-            data = to_json(conversation) if path.suffix == ".json" else to_markdown(conversation).encode()
-            path.write_bytes(data)
-        except OSError as fault:
-            self._window.notice.say("error", f"Cannot write {path}: {fault.strerror}.", "Choose another place.")
+            export.write_whole(path, export.export(self._store, [conversation_id], kind_of(path.suffix)))
+        except SlipstreamError as fault:
+            self._window.notice.say("error", fault.message, fault.hint)
         else:
             self._window.notice.say("info", f"Exported to {path}.", expires_s=8)
 

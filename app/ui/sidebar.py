@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from app.chat.conversation import ConversationHead, Folder
     from app.ui.conversation_list import ConversationView, Row
 
+EXPORTS = {"md": "Markdown", "html": "HTML", "txt": "text", "json": "JSON, with all branches"}
+"""Kinds of export, and what they are called."""
+
 _SEARCH_PAUSE_MS = 150
 
 
@@ -175,15 +178,14 @@ class Sidebar(QWidget):
         rename.triggered.connect(lambda: self._list().edit(index))
         delete = QAction("Delete", menu, shortcut=QKeySequence(Qt.Key.Key_Delete))
         delete.triggered.connect(lambda: self.delete_requested.emit(conversation_id))
-        markdown = QAction("Export as Markdown…", menu)
-        markdown.triggered.connect(lambda: self.export_requested.emit(conversation_id, "md"))
-        json = QAction("Export as JSON…", menu)
-        json.triggered.connect(lambda: self.export_requested.emit(conversation_id, "json"))
+        exports = {kind: QAction(f"Export as {name}…", menu) for kind, name in EXPORTS.items()}
+        for kind, action in exports.items():
+            action.triggered.connect(lambda _on=False, kind=kind: self.export_requested.emit(conversation_id, kind))
         menu.addAction(rename)
         self._add_keeping(menu, index, conversation_id)
         menu.addAction(delete)
         menu.addSeparator()
-        menu.addActions([markdown, json])
+        menu.addActions(list(exports.values()))
         return menu
 
     def _add_keeping(self, menu: QMenu, index: QModelIndex, conversation_id: int) -> None:

@@ -98,6 +98,26 @@ def test_any_tree_goes_out_and_in_without_loss(steps):
     other.close()
 
 
+def test_what_slipstream_wrote_before_is_read(store):
+    at = "2026-01-01T00:00:00Z"
+    messages = [
+        {
+            "id": 7,
+            "parent_id": None,
+            "role": "user",
+            "text": "Hi",
+            "state": "complete",
+            "created_at": at,
+            "stats": None,
+        },
+        {"id": 9, "parent_id": 7, "role": "assistant", "text": "Hel", "state": "interrupted", "created_at": at},
+    ]
+    conversation = {"id": 3, "title": "Greetings", "created_at": at, "updated_at": at, "messages": messages}
+    found = read_chats(json.dumps({"schema": "slipstream.conversation/1", "conversation": conversation}).encode())
+    (new,) = add_records(store, found.records)
+    assert [(m.text, m.state) for m in store.load(new).messages] == [("Hi", "complete"), ("Hel", "interrupted")]
+
+
 def test_all_are_added_or_none(store):
     good = read_chats(export(store, [rich(store)], "json")).records
     bad = msgspec.structs.replace(good[0], messages=(msgspec.structs.replace(good[0].messages[0], role="pirate"),))

@@ -1,5 +1,6 @@
 """The conversations: list, search, rename, delete and undo, drafts, exports, and a database that fails."""
 
+import html
 import json
 import os
 import sqlite3
@@ -176,26 +177,28 @@ def test_drafts_are_kept_per_conversation_and_over_restarts(program, qtbot):
 
 
 @shows_dialog
-@pytest.mark.parametrize("kind", ["md", "json"])
+@pytest.mark.parametrize("kind", ["md", "json", "html", "txt"])
 def test_export_of_a_conversation(program, tmp_path, kind):
     async def story():
         await program.ask("Take this / with you?")
         program.window.sidebar.export_requested.emit(program.controller.chats.current.id, kind)
         (dialog,) = program.window.findChildren(QFileDialog)
-        assert dialog.selectedFiles()[0].endswith(f"Take this   with you.{kind}")
+        assert dialog.selectedFiles()[0].endswith(f"Take this with you.{kind}")
         dialog.fileSelected.emit(str(tmp_path / f"out.{kind}"))
         dialog.reject()
         await program.until(lambda: "Exported" in program.window.notice.words)
 
     program.run(story)
     text = (tmp_path / f"out.{kind}").read_text(encoding="utf-8")
-    assert POEM in (json.loads(text)["conversation"]["messages"][1]["text"] if kind == "json" else text)
+    if kind == "json":
+        text = json.loads(text)["conversations"][0]["messages"][1]["text"]
+    assert html.unescape(text.replace("<br />", "")).count(POEM.splitlines()[0]) == 1
 
 
 def test_export_that_cannot_be_written_is_said(program, tmp_path):
     async def story():
         await program.ask("x")
-        program.controller.chats.write_export(program.controller.chats.current, tmp_path / "no" / "x.md")
+        program.controller.chats.write_export(program.controller.chats.current.id, tmp_path / "no" / "x.md")
         assert "Cannot write" in program.window.notice.words
 
     program.run(story)
