@@ -218,4 +218,5 @@ def totals(metrics: Metrics) -> str:
     runs = metrics.runs
     n_steps = sum(len(run.steps) for run in runs)
     n_plain = sum(is_plain(run) for run in runs)
-    return f"{len(runs):,} answers ({n_plain:,} plain), {sum(run.tokens for run in runs):,} tokens, {n_steps:,} steps"
+    answers = f"{len(runs):,} answer" + ("" if len(runs) == 1 else "s")
+    return f"{answers} ({n_plain:,} plain), {sum(run.tokens for run in runs):,} tokens, {n_steps:,} steps"

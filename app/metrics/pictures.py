@@ -166,7 +166,7 @@ def _axes(
     ticks = range(1, math.floor(frame.x_high) + 1, step) if is_counted else _ticks(0.0, frame.x_high)
     for tick in ticks:
         yield _text(frame.x(tick), HEIGHT - _BOTTOM + 16, f"{tick:,g}", inks.muted, "middle")
-    yield _text(WIDTH - _RIGHT, HEIGHT - 2, x_words, inks.muted, "end")
+    yield _text(WIDTH - _RIGHT, HEIGHT - 5, x_words, inks.muted, "end")
 
 
 def _ticks(low: float, high: float) -> list[float]:

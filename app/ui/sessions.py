@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from app.metrics.compare import SessionComparison
 
 _PICTURE_PX = 430
+_AROUND_PX = 64
+"""What is beside two pictures: margins, the space between, and a bar to scroll with."""
 _EXPORT_PX = (500, 270)
 
 
@@ -152,7 +154,7 @@ class CompareDialog(QDialog):
                 if (old := item.widget()) is not None:
                     old.deleteLater()
             for name, drawing in drawings[side].items():
-                place.addWidget(_picture(name, drawing))
+                place.addWidget(_picture(name, drawing, min(_PICTURE_PX, (self.width() - _AROUND_PX) // 2)))
 
     def texts(self) -> list[tuple[str, ...]]:
         """The table as shown."""
@@ -208,8 +210,8 @@ def picture_of(drawing: str, width_px: int, scale: float) -> QPixmap:
     return pixmap
 
 
-def _picture(name: str, drawing: str) -> QLabel:
+def _picture(name: str, drawing: str, width_px: int) -> QLabel:
     label = QLabel()
-    label.setPixmap(picture_of(drawing, _PICTURE_PX, label.devicePixelRatioF()))
+    label.setPixmap(picture_of(drawing, width_px, label.devicePixelRatioF()))
     label.setAccessibleName(f"Chart: {name}")
     return label
