@@ -70,8 +70,11 @@ class Chats:
         with Told(self._window.notice, "Reading your conversations failed."):
             self._store.recover()
             self._store.purge()
+            self._keep_new_draft(self._store.draft(None))  # of a program that was killed
         if self._store.damage is not None:
             self.tell(self._store.damage)
+        elif (said := self._store.notice) is not None:
+            self._window.notice.say("info" if self._store.is_on_disk else "warning", said.message, said.hint)
         elif not self._store.is_on_disk:
             self._window.notice.say("warning", "Conversations are not being saved.", "They last until you close.")
         heads = self.refresh()
@@ -189,9 +192,14 @@ class Chats:
         """Keep what is typed but not sent."""
         if self._current is None:
             self._unsaved_draft = text
-            return
         with Told(self._window.notice, "What you are typing was not saved."):
-            self._store.save_draft(self._current.id, text)
+            self._store.save_draft(self._current.id if self._current is not None else None, text)
+
+    def _keep_new_draft(self, text: str) -> None:
+        """Give a conversation of its own to what was typed into one that had not begun."""
+        if text.strip():
+            self._store.save_draft(self._store.create().id, text)
+        self._store.save_draft(None, "")
 
     def export(self, conversation_id: int, kind: str) -> None:
         """Ask where to, then write a conversation in one of the kinds of :mod:`app.chat.export`."""
@@ -272,6 +280,7 @@ class Chats:
             self._write_pending()
             if self._current is not None:
                 self._store.save_draft(self._current.id, "")
+                self._store.save_draft(None, "")
         self.refresh()
 
     def begin_answer(self, beside_id: int | None = None) -> GrowingAnswer:
@@ -375,9 +384,9 @@ class Chats:
         self._window.composer.flush_draft()
         with Told(self._window.notice, "This conversation is not saved."):
             self._write_pending()
-        if self._current is None and self._window.composer.text.strip():
+        if self._current is None:
             with Told(self._window.notice, "What you were typing was not saved."):
-                self._store.save_draft(self._store.create().id, self._window.composer.text)
+                self._keep_new_draft(self._window.composer.text)
         self._store.close()
 
     def tell(self, fault: StoreError) -> None:

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
+from app.chat.schema import MIGRATIONS, migrate
 from app.chat.store import ChatStore, store_path
 from tests.doubles import POEM, Answer
 from tests.ui.conftest import shows_dialog
@@ -174,6 +175,42 @@ def test_drafts_are_kept_per_conversation_and_over_restarts(program, qtbot):
         assert set(drafts) == {"half a thought", "another"}
 
     program.run(again)
+
+
+def test_what_was_typed_into_a_new_conversation_outlives_a_kill(program, qtbot):
+    def kept():
+        with closing(ChatStore()) as store:
+            return store.draft(None)
+
+    async def story():
+        await program.ask("one")
+        program.controller.chats.new()
+        qtbot.keyClicks(program.window.composer.editor, "half a thought")
+        await program.until(lambda: kept() == "half a thought")
+
+    program.run(story)
+    with closing(ChatStore()) as store:
+        assert store.draft(None) == ""  # a program that ends in order has made a conversation of it
+        store.save_draft(None, "never sent")  # what one that is killed leaves
+
+    async def again():
+        (newest, *_rest) = program.controller.chats.refresh()
+        program.controller.chats.open(newest)
+        assert program.window.composer.text == "never sent"
+        await program.ask("now sent")
+
+    program.run(again)
+    assert kept() == ""
+
+
+def test_what_is_to_be_said_about_the_opening_is_said(program):
+    with closing(sqlite3.connect(store_path(), isolation_level=None)) as db:
+        migrate(db, MIGRATIONS[:1])
+
+    async def story():
+        assert "upgraded" in program.window.notice.words
+
+    program.run(story)
 
 
 @shows_dialog
