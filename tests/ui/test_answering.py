@@ -125,7 +125,7 @@ def test_what_waits_comes_back_when_the_answer_is_stopped_or_the_conversation_le
         program.send("waits")
         number = chats.current.id
         chats.new()
-        assert composer.text == ""
+        assert (composer.text, composer.queued) == ("", ())
         chats.open(number)
         assert composer.text == "waits"
         program.controller.answering.stop()

@@ -9,6 +9,7 @@ from app.chat.conversation import Attachment
 from app.ui.attaching import MOST_BYTES, NotTextError, read_text_file
 from app.ui.composer import Composer
 from app.ui.context_gauge import ContextUse, gauge_words
+from app.ui.token_counts import TURN_TOKENS
 from tests.doubles import Answer
 
 
@@ -114,6 +115,24 @@ def test_the_gauge_counts_what_is_typed_and_what_was_said(program, qtbot):
         assert gauge.words != before
         program.window.composer.set_text("word " * 20_000)
         await program.until(lambda: "does not fit" in gauge.words)
+
+    program.run(story)
+
+
+def test_the_gauge_counts_how_many_messages_will_be_left_out(program):
+    program.answers = (Answer("word " * 900),)
+
+    async def story():
+        composer = program.window.composer
+        program.controller.choices.change(slide=True)
+        for _ in range(6):
+            await program.ask("word " * 100)
+        await program.until(lambda: "will be left out" in composer.gauge.words)
+        n_ctx = program.host.state.loaded.n_ctx
+        texts = [message.text for message in program.controller.chats.shown]
+        sizes = [len(await program.host.tokenise(text)) + TURN_TOKENS for text in texts]
+        n_cut = next(n for n in range(len(sizes)) if sum(sizes[n:]) <= n_ctx)
+        assert f"the oldest {n_cut} messages will be left out" in composer.gauge.words
 
     program.run(story)
 
