@@ -162,11 +162,12 @@ def test_a_backend_that_ended_its_process_is_left_alone_until_asked(tmp_path):
     runtimes.add(folder)
     runtimes.use("pack")
     book, in_use = DeviceBook(drivers={"GPU": "1"}), runtimes.in_use()
-    assert [b.state for b in book.find(in_use).backends] == ["died"]
-    # THEN the next look loads nothing
     started_s = time.perf_counter()
+    assert [b.state for b in book.find(in_use).backends] == ["died"]
+    first_s, started_s = time.perf_counter() - started_s, time.perf_counter()
+    # THEN the next look loads nothing
     assert [b.state for b in DeviceBook(drivers={"GPU": "1"}).find(in_use).backends] == ["died"]
-    assert time.perf_counter() - started_s < 0.1
+    assert time.perf_counter() - started_s < first_s / 4
     # AND it is tried again when somebody asks, or it is another library, or there is another driver
     packs.compile_library(packs.LACKS, folder / packs.BACKEND)
     assert [b.state for b in book.find(in_use).backends] == ["refused"]
