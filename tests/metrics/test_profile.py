@@ -113,6 +113,8 @@ def test_low_acceptance_of_a_model_says_what_to_try():
     assert "larger draft" in " ".join(profile.advice(low, {}))
     assert "larger draft" not in " ".join(profile.advice(high, {}))
     assert "larger draft" not in " ".join(profile.advice(ngram, {}))
+    nearly = [msgspec.structs.replace(low[0], acceptance=0.54996)]
+    assert "has an acceptance of 0.549, below 0.55" in " ".join(profile.advice(nearly, {}))
 
 
 @pytest.mark.parametrize(
