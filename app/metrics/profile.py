@@ -209,7 +209,8 @@ def advice(rows: Sequence[Row], unfit: Mapping[str, str]) -> tuple[str, ...]:
         share = best.acceptance or 0.0
         if share < LOW_ACCEPTANCE:
             words.append(
-                f"{best.candidate.words} has an acceptance of {math.floor(1000 * share) / 1000:g}, below {LOW_ACCEPTANCE:.2f}. "
+                f"{best.candidate.words} has an acceptance of {math.floor(1000 * share) / 1000:g}, "
+                f"below {LOW_ACCEPTANCE:.2f}. "
                 "Try a larger draft model of the target's family, or tune this one on your own prompts: "
                 "the training data for that can be exported."
             )
