@@ -91,7 +91,7 @@ class Library:
         self._others = others or (other_places if folders is None else list)
         self._headers: dict[Path, tuple[tuple[int, int], GgufHeader]] = {}
         self._book = FactBook()
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
 
     def places(self) -> list[Place]:
         """Return where it looks, in the order in which names are given."""
@@ -112,21 +112,21 @@ class Library:
 
     def contents(self) -> Contents:
         """Look everywhere once. A file that several places have is listed where it was found first."""
+        found: list[tuple[LibraryEntry, bool]] = []
+        broken: list[BrokenFile] = []
+        taken, seen, folders = {STARTER}, set[Path](), dict[Path, Path]()
+        if (starter := _starter_path()) is not None:
+            self._take(Found(starter, STARTER, "starter"), found, broken)
+        for one in self._found():
+            real = _real(one.path, folders)
+            if real in seen:
+                continue
+            seen.add(real)
+            if self._take(one, found, broken):
+                entry, only_drafts = found[-1]
+                found[-1] = replace(entry, name=free_name(one, taken)), only_drafts
+                taken.add(found[-1][0].name.lower())
         with self._lock:
-            found: list[tuple[LibraryEntry, bool]] = []
-            broken: list[BrokenFile] = []
-            taken, seen, folders = {STARTER}, set[Path](), dict[Path, Path]()
-            if (starter := _starter_path()) is not None:
-                self._take(Found(starter, STARTER, "starter"), found, broken)
-            for one in self._found():
-                real = _real(one.path, folders)
-                if real in seen:
-                    continue
-                seen.add(real)
-                if self._take(one, found, broken):
-                    entry, only_drafts = found[-1]
-                    found[-1] = replace(entry, name=free_name(one, taken)), only_drafts
-                    taken.add(found[-1][0].name.lower())
             self._book.save()
         models = tuple(entry for entry, only_drafts in found if not only_drafts)
         return Contents(models, tuple(entry for entry, only_drafts in found if only_drafts), tuple(broken))
@@ -141,6 +141,8 @@ class Library:
         except ModelError as fault:
             logger.info("not listed: %s", fault.message)
             broken.append(BrokenFile(one.path, fault.message, fault.hint, one.source))
+        except OSError as fault:  # it vanished while it was looked at
+            logger.info("not listed: %s: %s", one.path, fault.strerror)
         else:
             kind = (facts.architecture, facts.quantisation, one.source, one.origin)
             found.append((LibraryEntry(one.name, one.path, n_bytes, *kind), facts.is_drafter))
@@ -187,9 +189,11 @@ class Library:
         except (OSError, ValueError):
             return read_header(path)  # which says in words what is wrong
         with self._lock:
-            known = self._headers.pop(path, None)
-            if known is None or known[0] != state:
-                known = (state, read_header(path))
+            known = self._headers.get(path)
+        if known is None or known[0] != state:
+            known = (state, read_header(path))  # unlocked: a disk that hangs shall not keep the others waiting
+        with self._lock:
+            self._headers.pop(path, None)
             self._headers[path] = known
             while len(self._headers) > N_HEADERS:
                 del self._headers[next(iter(self._headers))]
@@ -207,7 +211,8 @@ class Library:
         except (OSError, ValueError):
             read_header(path)  # which says in words what is wrong
             raise
-        facts = self._book.get(path, state)
+        with self._lock:
+            facts = self._book.get(path, state)
         if facts is not None and facts.n_parts == 1 and _may_be_read(path):
             return facts, facts.n_bytes
         header = self.header(path)
@@ -215,7 +220,8 @@ class Library:
         parts = part_paths(path, header)
         kind = (header.architecture, header.quantisation, are_heads(header), len(parts))
         facts = Facts(state.st_size, state.st_mtime_ns, *kind)
-        self._book.put(path, facts)
+        with self._lock:
+            self._book.put(path, facts)
         return facts, sum(part.stat().st_size for part in parts)
 
     def _starter(self) -> LibraryEntry:
@@ -227,8 +233,7 @@ class Library:
         return self._entry(path, STARTER, "starter")
 
     def _entry(self, path: Path, name: str, source: Source) -> LibraryEntry:
-        with self._lock:
-            facts, n_bytes = self._facts(path)
+        facts, n_bytes = self._facts(path)
         return LibraryEntry(name, path, n_bytes, facts.architecture, facts.quantisation, source)
 
     def _found(self) -> Iterator[Found]:

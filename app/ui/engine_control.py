@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.errors import EngineDiedError, ModelError, SlipstreamError
 from app.host import Host, HostState, PairChoice
+from app.host.background import beside
 from app.models.library import Contents, Library
 from app.protocol import Engagement, Loaded, LoadProgress, Plan, SpecType
 from app.ui.pair_bar import ModelOption, option_of
@@ -38,6 +40,9 @@ KEPT = "Nothing that was written is lost."
 
 LOAD_PATIENCE_S = 60.0
 """How long a load may stand still before the restart is offered; it says how far it is many times a second."""
+
+LIST_PATIENCE_S = 2.0
+"""How long the list of models is waited for before the first load begins without it."""
 
 PLAN_INTERVAL_S = 0.5
 
@@ -123,7 +128,8 @@ class EngineControl(QObject):
         self._task = asyncio.get_running_loop().create_task(work)
 
     async def _start(self) -> None:
-        self.offer(await asyncio.to_thread(self._library.contents))
+        with suppress(TimeoutError):  # a drive that hangs does not keep the model waiting; the watch tells later
+            self.offer(await asyncio.wait_for(beside(self._library.contents, "library"), LIST_PATIENCE_S))
         await self._load()
 
     async def _load(self, *, is_restart: bool = False) -> None:
@@ -247,7 +253,7 @@ class EngineControl(QObject):
 
     async def relist(self) -> None:
         """Offer what is on this computer now, as after a download."""
-        self.offer(await asyncio.to_thread(self._library.contents))
+        self.offer(await beside(self._library.contents, "library"))
 
     def adopt(self, draft: str | None, kinds: tuple[SpecType, ...]) -> None:
         """Let exactly these draft, with this file or none: what was measured is what is used."""

