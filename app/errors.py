@@ -184,6 +184,12 @@ class DiskFullError(DownloadError):
     code = "disk_full"
 
 
+class NotTextError(SlipstreamError):
+    """A file cannot go with a message: it is no text, too large, or cannot be read."""
+
+    code = "not_text"
+
+
 class NoDisplayError(SlipstreamError):
     """Qt has no screen to draw on."""
 

@@ -9,17 +9,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.chat.conversation import Attachment
-from app.errors import SlipstreamError
+from app.errors import NotTextError
 from app.ui.theme import GRID, IconButton, named, text_font
 
 MOST_BYTES = 4_000_000
 _LOOKED_AT = 65_536
 _ODD = frozenset(range(32)) - {9, 10, 12, 13, 27}
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-
-
-class NotTextError(SlipstreamError):
-    """A file cannot go with a message."""
 
 
 def read_text_file(path: Path) -> Attachment:

@@ -12,7 +12,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.conversation import Attachment
-from app.ui.attaching import AttachmentBar, NotTextError, read_text_file
+from app.errors import NotTextError
+from app.ui.attaching import AttachmentBar, read_text_file
 from app.ui.composer_lines import ComposerLine
 from app.ui.context_gauge import ContextGauge
 from app.ui.message_editor import MessageEditor

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import QMimeData, QUrl
 
 from app.chat.conversation import Attachment
-from app.ui.attaching import MOST_BYTES, NotTextError, read_text_file
+from app.errors import NotTextError
+from app.ui.attaching import MOST_BYTES, read_text_file
 from app.ui.composer import Composer
 from app.ui.context_gauge import ContextUse, gauge_words
 from app.ui.token_counts import TURN_TOKENS
