@@ -23,6 +23,7 @@
     │   └── NetworkError          no connection, or offline by choice
     ├── DownloadError         a download could not be finished
     │   └── DiskFullError         there is no room for it
+    ├── NotTextError          a file cannot go with a message
     └── NoDisplayError        Qt has no screen to draw on
 
 An error crosses a process as its ``code``, ``message`` and ``hint`` and is raised again as the same
