@@ -16,7 +16,7 @@ from app.metrics.export import Comparison, Metrics, columns_of
 from app.metrics.values import Interval, Run
 
 WIDTH, HEIGHT = 860, 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 30
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 36
 _N_TICKS = 5
 _HEADROOM = 1.12
 _LEAST_ROWS = 5

@@ -150,6 +150,7 @@ class ChartPlot(QWidget):
         self.plot.getAxis("left").setWidth(AXIS_PX)
         for side in ("left", "bottom"):
             self.plot.getAxis(side).setCacheMode(QGraphicsItem.CacheMode.DeviceCoordinateCache)  # texts are slow
+            self.plot.getAxis(side).enableAutoSIPrefix(False)  # of a label that there is not
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)  # for the frame that shows the focus
         column.addWidget(self._view)
