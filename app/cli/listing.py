@@ -13,6 +13,7 @@ from app.models.disk_use import Disk, disk_use
 from app.models.library import Library, LibraryEntry
 from app.models.models_folder import models_folder
 
+_WIDTH = 400
 _WHOSE = {"folder": "our folder"}
 
 
@@ -81,7 +82,8 @@ def _show(models: list[Listed]) -> None:
     for model in models:
         facts = (model.name, model.architecture, model.quantisation, f"{model.bytes / 1e6:,.0f} MB", model.source)
         table.add_row(*(_printable(_WHOSE.get(fact, fact)) for fact in facts))
-    Console(markup=False, highlight=False).print(table)
+    width = None if sys.stdout.isatty() else _WIDTH  # what another program reads is not cut short
+    Console(markup=False, highlight=False, width=width).print(table)
 
 
 def _printable(words: str) -> str:

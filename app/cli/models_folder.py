@@ -100,12 +100,16 @@ def _is_default() -> bool:
     return models_folder().absolute() == models_dir().absolute()
 
 
+def _files(n: int) -> str:
+    return f"{n:,} file" if n == 1 else f"{n:,} files"
+
+
 def _say(chosen: ModelsFolderOptions, facts: Facts) -> None:
     if chosen.as_json:
         sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return
     if facts.n_moved:
-        sys.stdout.write(f"{facts.n_moved} files ({size_in_words(facts.moved_bytes)}) are moved.\n")
+        sys.stdout.write(f"Moved: {_files(facts.n_moved)}, {size_in_words(facts.moved_bytes)}.\n")
     if facts.n_left:
-        sys.stdout.write(f"{facts.n_left} files in the old folder could not be deleted; the new one has them all.\n")
+        sys.stdout.write(f"Not deleted in the old folder: {_files(facts.n_left)}; the new one has them all.\n")
     sys.stdout.write(f"Models are kept in {facts.folder}\n")

@@ -108,9 +108,7 @@ class Relocation:
             if real_path(one).is_relative_to(real_path(other)):
                 raise UsageError(f"{self.new} and {self.old} lie one in the other.", "Choose a folder beside it.")
         if not self.old.is_dir():
-            raise UsageError(
-                f"{self.old} is not there.", "Connect its disk; or choose the new folder without moving anything."
-            )
+            raise UsageError(f"{self.old} is not there.", "Connect its disk; or take the new folder as it is (--use).")
         if any(FileLock(path).is_taken() for path in (self.old / PARTS_FOLDER).glob("*.lock")):
             raise UsageError("Something is being downloaded or imported.", "Pause it, then move the folder.")
         check_usable(self.new)

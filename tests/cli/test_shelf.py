@@ -66,11 +66,14 @@ def test_what_others_have_is_not_removed(others):
 
 def test_a_name_with_control_characters_does_nothing_to_the_terminal(tiny_pair):
     shutil.copy(tiny_pair.target, models_dir() / "odd\x1b[2J.gguf")
+    long = f"{'long-' * 20}name"
+    shutil.copy(tiny_pair.draft, models_dir() / f"{long}.gguf")
     tiny.text_file(models_dir() / "bad\x1b]0;x\x07.gguf")
     shown = run("list").stdout
     assert "\x1b" not in shown
     assert "\x07" not in shown
     assert "odd" in shown
+    assert long in shown
     assert "On disk:" in shown
     assert "our folder" in shown
 
@@ -93,7 +96,7 @@ def test_the_models_folder_moves_and_comes_back(tmp_path, tiny_pair):
     new = tmp_path / "drive" / "models"
     moved = run("models-folder", new)
     assert moved.returncode == 0, moved.stderr
-    assert f"Models are kept in {new}" in moved.stdout
+    assert f"Moved: 1 file, 94.0 kB.\nModels are kept in {new}\n" == moved.stdout
     assert json.loads(run("list", "--json").stdout)["models"][1]["path"] == str(new / "tiny.gguf")
     facts = json.loads(run("models-folder", "--default", "--json").stdout)
     assert (facts["is_default"], facts["n_moved"]) == (True, 1)
