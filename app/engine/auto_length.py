@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from msgspec import structs
+
 from app.engine.costs import FEW, MANY
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.evidence import Evidence, prior_alpha
@@ -53,6 +55,9 @@ PAYS = 1.01
 
 FIRST_PROBE, LAST_PROBE = 12, 256
 """Plain steps between two tries of a paused drafter: three times as many after each try in vain."""
+
+HELD_UP = 8.0
+"""A step counts as at most so many times what it was expected to take."""
 
 USUAL_ANSWER_TOKENS = 160
 """Tokens that an answer is expected to have still, when nothing better is known."""
@@ -188,6 +193,7 @@ class AutoLength:
     def observe(self, step: Step, kind: str, n_behind: int) -> None:
         """Learn from a step: what it cost and what was kept."""
         costs, asked = self.evidence.costs, self._asked
+        step = self._as_if_awake(step)
         costs.observe_verify(step.proposed + 1, step.verify_s)
         plain_s, gained_s = self._plain_s(), step.draft_s + step.verify_s - self._plain_s() * step.emitted
         self.plain_s += plain_s * step.emitted
@@ -203,6 +209,21 @@ class AutoLength:
         for pause in self._pauses.values():
             pause.n_waited += 1
         self._asked = None
+
+    def _as_if_awake(self, step: Step) -> Step:
+        """Return the step without the hours in which the machine slept: its clock may go on meanwhile."""
+        asked, plain_s = self._asked, self._plain_s()
+        verify_s, draft_s = self.evidence.costs.verify_s(step.proposed + 1), 0.0
+        if asked is not None:
+            n_drafted = max(len(asked.shares), step.proposed)
+            draft_s = self.evidence.costs.draft_s(asked.name, n_drafted, asked.n_catch_up)
+        if verify_s is None:
+            return step
+        return structs.replace(
+            step,
+            draft_s=min(step.draft_s, HELD_UP * (draft_s + plain_s)),
+            verify_s=min(step.verify_s, HELD_UP * verify_s),
+        )
 
     def _learn(self, asked: _Asked, step: Step) -> None:
         """Learn from a step in which a model was asked, whether or not its draft was used."""

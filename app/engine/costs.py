@@ -76,7 +76,9 @@ class Costs:
         return self._larger[n_rows]
 
     def observe_verify(self, n_rows: int, took_s: float) -> None:
-        """Learn from a pass."""
+        """Learn from a pass; one in no time is an error of the clock."""
+        if took_s <= 0:
+            return
         base = self.base_s.get(n_rows)
         if base is None or n_rows in self.fresh:
             # The lower of the first two, as at load: one that was held up would not be tried again.

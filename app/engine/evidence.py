@@ -106,6 +106,6 @@ class Evidence:
 def prior_alpha(kind: str) -> float:
     """Return alpha before any evidence; an n-gram's grows with how long its place agrees with the text."""
     name, _, agreement = kind.partition(":")
-    if not agreement:
+    if not agreement.isdecimal() or not int(agreement):
         return PRIORS.get(name, 0.5)
     return NGRAM_PRIORS[min(len(NGRAM_PRIORS), int(agreement).bit_length()) - 1]

@@ -5,6 +5,7 @@ import statistics
 from collections import defaultdict
 
 import pytest
+from msgspec import structs
 
 from app.engine.acceptance import Usual
 from app.engine.auto_length import NEW_ALLOWANCE, AutoLength
@@ -12,6 +13,7 @@ from app.engine.calibration import Calibration
 from app.engine.costs import Costs, measure_rows
 from app.engine.draft_length import Ask, RollingLength
 from app.engine.worth import UsualWorth, Worth
+from app.lessons import Counts, Lessons
 from app.protocol import Step
 from tests.engine.played_answers import Machine, fixed_s, invented, play, recorded
 
@@ -275,3 +277,37 @@ def test_savings_are_drawn_on_only_for_what_likely_pays():
     policy.begin(0.5)
     assert policy._bears(0.6, 0.95)
     assert not policy._bears(0.6, 0.0)
+
+
+class Slept(AutoLength):
+    """A controller on a machine that slept through one step, whose clock went on."""
+
+    def observe(self, step, kind, n_behind):
+        if self.n_left == N_TOKENS - 40:
+            step = structs.replace(step, verify_s=step.verify_s + 28_800)
+        super().observe(step, kind, n_behind)
+
+
+def test_a_night_asleep_in_mid_answer_is_soon_forgotten():
+    machine = MACHINES["memory-bound"]
+    code = [one for one in recorded() if one.set == "code"]
+
+    def after(policy):
+        known, rng, times_s = machine.evidence(), random.Random(3), []
+        for n in range(18):
+            known.begin_answer()
+            kind = policy if n == 6 else AutoLength
+            times_s.append(play(machine, code[n % len(code)], kind(known, N_MAX, N_TOKENS), rng))
+        return known, sum(times_s[7:])
+
+    (asleep, with_s), (_awake, without_s) = after(Slept), after(AutoLength)
+    assert asleep.saved_s > 0
+    assert with_s < 1.03 * without_s
+
+
+def test_a_pass_in_no_time_and_an_unknown_kind_are_not_believed():
+    known = evidence({1: 0.1, 2: 0.13})
+    known.costs.observe_verify(1, 0.0)
+    assert known.costs.verify_s(1) == 0.1
+    known.recall(Lessons(answers={"ngram:x": Counts((1.0,), (1.0,)), "ngram:0": Counts((1.0,), (1.0,))}))
+    known.begin_answer()
