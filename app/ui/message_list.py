@@ -111,6 +111,7 @@ class MessageList(QObject):
         if item.view is None:
             item.view = self._make(item)
             self.connect_view(item)
+            item.view.show_range(0, 0)  # nothing is built before it is known what of it is seen
             self._heights.set(number, item.view.lay_out(self.width))
         return item.view
 

@@ -257,3 +257,16 @@ def test_removed_messages_bring_the_welcome_back(transcript, qapp):
     qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert transcript.welcome.isVisible()
     assert len(transcript.views) == 0
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_of_a_message_of_megabytes_only_what_is_near_the_screen_is_built(transcript, qapp, role):
+    text = "word word word word\n" * 200_000
+    at = now()
+    huge = Message(id=1, role=role, text=text, created_at=at)
+    began_s = time.thread_time()
+    transcript.show_messages([huge, Message(id=2, role="assistant", text="Short.", created_at=at)], finish_stored)
+    for value in (bar(transcript).maximum(), bar(transcript).maximum() - 3000, 5000, 0):
+        scroll_to(transcript, value, qapp)
+        assert len(transcript.findChildren(ProseView)) < 60
+    assert time.thread_time() - began_s < 1.2, "more was built than can be seen"
