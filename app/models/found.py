@@ -75,9 +75,9 @@ def folders_below(folder: Path, depth: int) -> Iterator[tuple[Path, int]]:
         here, left = waiting.pop()
         try:
             state = here.stat()
-        except OSError as fault:
-            if fault.errno is not None and not isinstance(fault, FileNotFoundError):
-                logger.info("not searched: %s: %s", here, fault.strerror)
+        except (OSError, ValueError) as fault:  # ValueError: a null character in the path
+            if not isinstance(fault, FileNotFoundError | NotADirectoryError):
+                logger.info("not searched: %s: %s", here, fault)
             continue
         if (state.st_dev, state.st_ino) in known or len(known) >= MAX_FILES:
             continue
@@ -140,5 +140,5 @@ def real_path(path: Path) -> Path:
     """Return where a path leads in the end; itself if that is nowhere."""
     try:
         return path.resolve()
-    except (OSError, RuntimeError):  # a circle
+    except (OSError, RuntimeError, ValueError):  # a circle, a null character
         return path.absolute()

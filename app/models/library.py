@@ -273,7 +273,7 @@ def _exists(path: Path) -> bool:
 def _may_be_read(path: Path) -> bool:
     try:
         path.open("rb").close()
-    except OSError:
+    except (OSError, ValueError):
         return False
     return True
 

@@ -106,6 +106,6 @@ def _time(folder: Path) -> int:
 def _state(path: Path) -> tuple[int, int]:
     try:
         state = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # gone, or no path at all
         return -1, -1
     return state.st_size, state.st_mtime_ns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -12,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import ModelFileError
+from app.errors import ModelError, ModelFileError
 from app.models import hub_cache, llama_cache
 from app.models.found import MAX_NOTE_BYTES, gguf_files
 from app.models.library import Library
 from app.models.places import Place, Surroundings, hub_folders, other_places
+from app.models.watch import Watch
 from tests.fixtures.raw_gguf import RawGguf, small
 
 ONE, TWO = "1" * 64, "2" * 64
@@ -323,6 +325,20 @@ def _look_at_circles(tmp_path: Path) -> None:
     assert broken == ["pipe.gguf", "self.gguf"] or broken == ["self.gguf"]
 
 
+def test_a_path_with_a_null_character_leads_nowhere(tmp_path):
+    (tmp_path / ".lmstudio").mkdir()
+    (tmp_path / ".lmstudio-home-pointer").write_bytes(b"/some\0where")
+    (tmp_path / ".lmstudio" / "settings.json").write_text(json.dumps({"downloadsFolder": "/any\0where"}))
+    jan = tmp_path / ".local" / "share" / "Jan" / "data" / "llamacpp" / "models" / "m"
+    jan.mkdir(parents=True)
+    (jan / "model.yml").write_bytes(b"model_path: /a\0b.gguf\n")
+    lib = library(around(tmp_path))
+    assert listed(lib) == []
+    told = []
+    assert Watch(lib, told.append).poll()
+    assert told[0].models == lib.contents().models
+
+
 def test_a_note_as_large_as_a_model_is_not_read(tmp_path):
     write(tmp_path / "org_x_m.gguf")
     note = b'{"ggufFile": {"rfilename": "m.gguf"}}'
@@ -375,3 +391,59 @@ def test_places_are_found_lazily_and_depth_is_bounded(tmp_path):
     write(tmp_path / "1" / "2" / "3" / "4" / "5" / "deeper.gguf")
     assert [path.name for path in gguf_files(tmp_path)] == ["deep.gguf"]
     assert list(Place("folder", tmp_path / "gone", hub_cache.find).files()) == []
+
+
+# --- notes in any state -----------------------------------------------------------------------------
+
+SEEDS = (
+    b'{"layers":[{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:' + b"1" * 64 + b'"}]}',
+    b'{"ggufFile":{"rfilename":"a/b.gguf"}}',
+    b"model_path: /nowhere/x.gguf\nname: x\n",
+    b'{"downloadsFolder":"/nowhere"}',
+    b'{"url":"https://huggingface.co/o/r/resolve/main/f.gguf"}',
+    b"/nowhere/at/all",
+)
+NOTES = (
+    ".ollama/models/manifests/registry.ollama.ai/library/m/t",
+    ".cache/llama.cpp/manifest=o=r=t.json",
+    ".cache/llama.cpp/o_r_f.gguf.json",
+    ".cache/huggingface/hub/models--o--r/refs/main",
+    ".local/share/Jan/data/llamacpp/models/x/model.yml",
+    ".lmstudio/settings.json",
+    ".lmstudio-home-pointer",
+)
+ODD = (b"\0", b"../", b"[[[[[[", b"\xff\xfe", b"~", b"//", b'"')
+
+
+def mutated(chosen: random.Random) -> bytes:
+    note = bytearray(chosen.choice(SEEDS))
+    for _ in range(chosen.randrange(6)):
+        at = chosen.randrange(len(note) + 1)
+        change = chosen.choice((ODD, (chosen.randbytes(chosen.randrange(9)),), (b"",)))
+        note[at : at + chosen.randrange(9)] = chosen.choice(change)
+    return bytes(note)
+
+
+def read_mutants(home: Path, seeds: range) -> None:
+    for name in NOTES:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+    (home / ".cache/llama.cpp/o_r_f.gguf").write_bytes(b"GGUF")
+    (home / ".cache/huggingface/hub/models--o--r/snapshots/abc").mkdir(parents=True)
+    for seed in seeds:
+        chosen = random.Random(seed)
+        for name in NOTES:
+            (home / name).write_bytes(mutated(chosen))
+        lib = library(around(home))
+        assert listed(lib) == [], seed
+        with pytest.raises(ModelError):
+            lib.resolve("m:t")
+
+
+def test_notes_of_other_programs_in_any_state(tmp_path):
+    read_mutants(tmp_path, range(100))
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_notes_of_other_programs_in_many_states(tmp_path):
+    read_mutants(tmp_path, range(100, 20_000))
