@@ -28,9 +28,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     ``compute`` says where a model runs (:mod:`app.host.computing`), ``draft_compute`` where a draft does, "" the same.
     ``type_k``, ``type_v`` and ``flash_attention`` hold for both models of a pair. With ``slide`` a conversation that is
-    longer than the context goes on without its oldest turns; ``exact`` drafts cannot change a word. The ranges are the engine's: a file with a number outside
-    of them would fail every load or every answer. ``models_folder``: where models are kept, "" for the data folder;
-    ``recommend``: suggest a pair for this machine as long as only the starter is here.
+    longer than the context goes on without its oldest turns; ``exact`` drafts cannot change a word. The ranges are the
+    engine's: a file with a number outside of them would fail every load or every answer. ``models_folder``: where
+    models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as long as only the starter
+    is here.
     """
 
     target: str = "starter"

@@ -61,7 +61,7 @@ class Choices:
         return NGRAM if "ngram" in kinds else NO_DRAFTER
 
     def choose_drafter(self, name: str) -> None:
-        """Let that one draft from the next answer on, n-gram before it unless that was switched off: it costs nothing."""
+        """Let that one draft from the next answer on, n-gram before it unless that was switched off."""
         is_off = self.drafter not in (NGRAM, NO_DRAFTER) and not self.is_ngram_first
         first: tuple[SpecType, ...] = () if is_off else ("ngram",)
         if name in (NO_DRAFTER, NGRAM):
