@@ -22,7 +22,7 @@ JOIN_CHARS = 2_500
 """Prose longer than this is not joined by more."""
 MOST_CHARS = 6_000
 MOST_LINES = 150
-MOST_ROWS = 60
+MOST_ROWS = 40
 """Laying out a table takes more than its length tells: so many lines without a blank line go into a block, twice as
 many if they are the last."""
 
