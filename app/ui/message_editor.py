@@ -87,6 +87,8 @@ class MessageEditor(QPlainTextEdit):
         height = min(lines, _MAX_LINES) * self.fontMetrics().lineSpacing() + margin + 2
         if height != self.height():
             self.setFixedHeight(height)
+        if lines <= _MAX_LINES:  # all of it fits: nothing is scrolled away
+            self.verticalScrollBar().setValue(0)
 
 
 def _files(source: QMimeData) -> list[Path]:

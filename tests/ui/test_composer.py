@@ -153,3 +153,12 @@ def test_the_gauge_counts_how_many_messages_will_be_left_out(program):
 def test_the_gauge_says_what_will_be_cut(use, is_sliding, words):
     assert words in gauge_words(use, is_sliding=is_sliding)
     assert 0 <= use.share <= 1
+
+
+def test_all_lines_of_a_text_that_is_put_in_can_be_seen(composer, qapp):
+    composer.set_text("a few words that go on " * 12)
+    qapp.processEvents()
+    editor = composer.editor
+    assert editor.verticalScrollBar().value() == 0
+    assert editor.document().size().height() > 2
+    assert editor.cursorRect().bottom() <= editor.viewport().height()
