@@ -136,6 +136,8 @@ class Answering(QObject):
         try:
             growing.show_status(self._engine.status_words())
             await self._engine.settled()
+            loaded = self._host.state.loaded
+            self._window.transcript.pace.leave_cores(loaded.n_threads if loaded is not None else 0)
             runs_before = len(self._host.session.runs)
             growing.show_status(WAITING)
             self.began.emit(bool(request.speculation.types))

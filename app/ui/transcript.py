@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
 from app.ui.find_bar import FindBar
 from app.ui.message_list import TEXT_WIDTH_PX as TEXT_WIDTH_PX
 from app.ui.message_list import Item, MessageList
+from app.ui.pace import Pace
 from app.ui.scroll_view import ScrollView
 from app.ui.theme import GRID, IconButton
 from app.ui.welcome import Welcome
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from app.ui.message import AnswerView, QuestionView
     from app.ui.message_view import MessageView
 
-FRAME_MS = 40
-"""Looks a second cost processor time that the engine could use: 25 are smooth for text."""
+FRAME_MS, SLOWEST_FRAME_MS = 40, 160
+"""Looks cost processor time that the engine could use: 25 a second are smooth for text, six can still be read along."""
 
 _NEAR_END_PX = 24
 FinishAnswer = Callable[["AnswerView", "Message"], None]
@@ -68,6 +69,7 @@ class Transcript(QWidget):
         self._to_end.setAutoRaise(False)
         self._to_end.clicked.connect(self.go_to_end)
         self._to_end.hide()
+        self.pace = Pace(FRAME_MS, SLOWEST_FRAME_MS)
         self._frame = QTimer(self, singleShot=True, interval=FRAME_MS)
         self._frame.timeout.connect(self.on_frame)
         self._area.verticalScrollBar().valueChanged.connect(self.on_scrolled)
@@ -253,7 +255,9 @@ class Transcript(QWidget):
     def on_frame(self) -> None:
         """Show what has arrived since the last frame."""
         if self._growing is not None:
-            self._growing.flush()
+            with self.pace.metered():
+                self._growing.flush()
+            self._frame.setInterval(self.pace.next_ms())
             if self._growing.needs_flush:
                 self._frame.start()
 

@@ -10,7 +10,7 @@ from app.ui.chats import finish_stored
 from app.ui.code_block import CodeView
 from app.ui.message import AnswerView, QuestionView
 from app.ui.prose import ProseView
-from app.ui.transcript import Transcript
+from app.ui.transcript import FRAME_MS, SLOWEST_FRAME_MS, Transcript
 from app.ui.welcome import EXAMPLES
 
 
@@ -270,3 +270,21 @@ def test_of_a_message_of_megabytes_only_what_is_near_the_screen_is_built(transcr
         scroll_to(transcript, value, qapp)
         assert len(transcript.findChildren(ProseView)) < 60
     assert time.thread_time() - began_s < 1.2, "more was built than can be seen"
+
+
+def test_text_comes_less_often_where_the_engine_has_every_core(qtbot):
+    transcript = Transcript()
+    qtbot.addWidget(transcript)
+    transcript.resize(800, 600)
+    transcript.show()
+    transcript.pace.leave_cores(1_000)
+    view = transcript.begin_answer()
+    for n in range(40):
+        view.add_text(f"A paragraph with **number** {n} in it.\n\n" * 40)
+        transcript.on_frame()
+    assert FRAME_MS < transcript._frame.interval() <= SLOWEST_FRAME_MS
+    transcript.pace.leave_cores(0)
+    for _ in range(40):
+        view.add_text("a")
+        transcript.on_frame()
+    assert transcript._frame.interval() == FRAME_MS
