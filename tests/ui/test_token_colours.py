@@ -167,7 +167,7 @@ def test_nothing_is_asked_kept_or_made_while_it_is_off(program):
 
 
 def test_marks_come_while_the_answer_grows_and_are_there_when_it_is_opened_again(program):
-    program.answers = (Answer(MARKDOWN, pace_s=0.01),)
+    program.answers = (Answer(MARKDOWN, pace_s=0.04),)
 
     async def story():
         program.controller.menu.toggle_tokens()

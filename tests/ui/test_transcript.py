@@ -272,11 +272,7 @@ def test_of_a_message_of_megabytes_only_what_is_near_the_screen_is_built(transcr
     assert time.thread_time() - began_s < 1.2, "more was built than can be seen"
 
 
-def test_text_comes_less_often_where_the_engine_has_every_core(qtbot):
-    transcript = Transcript()
-    qtbot.addWidget(transcript)
-    transcript.resize(800, 600)
-    transcript.show()
+def test_text_comes_less_often_where_the_engine_has_every_core(transcript):
     transcript.pace.leave_cores(1_000)
     view = transcript.begin_answer()
     for n in range(40):
