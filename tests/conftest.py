@@ -85,6 +85,15 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def _no_keyring():
+    """Let every test find a machine without a keyring; the library keeps for good what one test has chosen."""
+    import keyring
+    from keyring.backends import fail
+
+    keyring.set_keyring(fail.Keyring())
+
+
+@pytest.fixture(autouse=True)
 def _nothing_left_behind():
     before = leftovers.Snapshot.take()
     yield

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
+from shiboken6 import isValid
 
 from app.chat.store import ChatStore
 from app.errors import StoreError
@@ -205,4 +206,5 @@ def report(window: MainWindow, context: dict[str, object]) -> None:
     words = (
         f"Something unexpected went wrong ({type(fault).__name__})." if fault else "Something unexpected went wrong."
     )
-    window.notice.say("error", words, "The details are in the log.")
+    if isValid(window):  # a task that is collected with the rest of the program reports after the window's end
+        window.notice.say("error", words, "The details are in the log.")

@@ -12,6 +12,7 @@ class Latest:
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
 
     @property
     def is_running(self) -> bool:
@@ -19,7 +20,10 @@ class Latest:
         return self._task is not None and not self._task.done()
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin, in place of what is running."""
+        """Begin, in place of what is running; nothing begins any more once this is closed."""
+        if self._is_closed:
+            work.close()
+            return
         self.cancel()
         self._task = asyncio.get_running_loop().create_task(work)
 
@@ -29,7 +33,8 @@ class Latest:
             self._task.cancel()
 
     async def close(self) -> None:
-        """End what is running, and wait for that."""
+        """End what is running, wait for that, and begin nothing more."""
+        self._is_closed = True
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])

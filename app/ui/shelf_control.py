@@ -62,6 +62,7 @@ class ShelfControl(QObject):
 
     async def close(self) -> None:
         """Stop what is moved or added, with nothing half done, and the watch."""
+        self.watch.changed.disconnect(self.on_contents)
         if self._move is not None:
             self._move.stop()
         await self.drop.close()

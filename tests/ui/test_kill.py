@@ -33,10 +33,10 @@ def build(self):
 MainWindow.build = build
 
 def play(window):
-    views = window.transcript.views
+    texts = window.transcript.texts()
     if "ready" in window.status:
-        window.composer.sent.emit(f"Tell me a long story, number {len(views)}.")
-    print(json.dumps([view.text for view in views]), flush=True)
+        window.composer.sent.emit(f"Tell me a long story, number {len(texts)}.")
+    print(json.dumps(texts), flush=True)
 sys.exit(app.main())
 """
 
