@@ -34,8 +34,8 @@ from app.protocol import (
 
 START_LIMIT_S = 60.0
 CLOSE_LIMIT_S = 2.0
-WATCHED_S = 1 / 30
-"""How far apart text is handed on to somebody who reads it as it comes."""
+WATCHED_S = 1 / 12
+"""How far apart text that comes faster is handed on to somebody who reads it as it comes."""
 
 UNWATCHED_S = 0.25
 """The same where nobody does, and the engine is to have the machine for itself: a measurement."""
