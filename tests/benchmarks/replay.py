@@ -115,5 +115,7 @@ def recorded_s(curve: Curve, steps: Sequence[Step]) -> float:
 
 
 def _drafted_s(curve: Curve, step: Step) -> float:
+    if step.drafter == "ngram":
+        return step.draft_s  # it has no model to run
     n_drafted = max(step.proposed, round(step.draft_s / curve.token_s)) if curve.token_s else 0
     return n_drafted * curve.token_s if n_drafted <= max(step.limit, step.proposed) else step.draft_s
