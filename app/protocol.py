@@ -72,14 +72,14 @@ class Speculation(_Value, frozen=True):
     """How the next answer is drafted. ``types`` are tried in order; empty or ``none`` is off.
 
     ``draft_tokens`` is the draft length limit k; drafts shorter than ``draft_min`` are not used; a model drafter stops
-    when its token's probability falls below ``p_min``; ``exact``: no draft is so long that it could tip a near tie.
+    when its token's probability falls below ``p_min``; ``exact``: none so long that it tips near ties, if that can be.
     """
 
     types: tuple[SpecType, ...] = ()
     draft_tokens: DraftTokens = 4
     draft_min: int = 0
     p_min: float = 0.0
-    exact: bool = False
+    exact: bool = True
 
 
 class ErrorInfo(_Value, frozen=True):

@@ -28,10 +28,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     ``compute`` says where a model runs (:mod:`app.host.computing`), ``draft_compute`` where a draft does, "" the same.
     ``type_k``, ``type_v`` and ``flash_attention`` hold for both models of a pair. With ``slide`` a conversation that is
-    longer than the context goes on without its oldest turns; ``exact`` drafts cannot change a word. The ranges are the
-    engine's: a file with a number outside of them would fail every load or every answer. ``models_folder``: where
-    models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as long as only the starter
-    is here.
+    longer than the context goes on without its oldest turns; ``exact`` keeps drafts from changing a word. The
+    ranges are the engine's: a file with a number outside of them would fail every load or every answer.
+    ``models_folder``: where models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as
+    long as only the starter is here.
     """
 
     target: str = "starter"
@@ -47,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     compute: str = "cpu"
     draft_compute: str = ""
     slide: bool = False
-    exact: bool = False
+    exact: bool = True
     temperature: Annotated[float, Meta(ge=0, le=100)] = 0.8
     top_k: Annotated[int, Meta(ge=0, le=1 << 30)] = 40
     top_p: Annotated[float, Meta(ge=0, le=1)] = 0.95

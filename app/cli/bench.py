@@ -86,6 +86,7 @@ class BenchOptions:
     draft_tokens: Lengths = "0,2,4,auto"
     draft_min: options.DraftMin = 0
     draft_p_min: options.DraftPMin = 0.0
+    exact: options.Exact = True
     prompts: Prompts = MIXED
     temperature: options.Temperature = 0.0
     seed: options.Seed = 1
@@ -108,7 +109,7 @@ class BenchOptions:
         options.check_draft_used(self.draft_model, [kind for types in kinds for kind in types])
         lengths = options.draft_lengths(self.draft_tokens)
         ways = [
-            options.speculation(types, length, self._draft_min(length), self.draft_p_min)
+            options.speculation(types, length, self._draft_min(length), self.draft_p_min, exact=self.exact)
             for types in kinds
             for length in lengths
         ]

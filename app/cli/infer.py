@@ -49,7 +49,7 @@ class InferOptions:
     draft_tokens: options.DraftTokens = "auto"
     draft_min: options.DraftMin = 0
     draft_p_min: options.DraftPMin = 0.0
-    exact: options.Exact = False
+    exact: options.Exact = True
     temperature: options.Temperature = options.DEFAULTS.temperature
     top_k: options.TopK = options.DEFAULTS.top_k
     top_p: options.TopP = options.DEFAULTS.top_p
@@ -78,9 +78,9 @@ class InferOptions:
         length = options.draft_length(self.draft_tokens)
         types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
         options.check_draft_used(self.draft_model, types)
-        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min)
+        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min, exact=self.exact)
         options.check_something_drafts(self.spec_type, drafts, length, self.draft_min + self.draft_p_min)
-        return msgspec.structs.replace(drafts, exact=self.exact)
+        return drafts
 
     def sampling(self) -> Sampling:
         """How to draw; a fresh seed each time unless one is given.

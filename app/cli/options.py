@@ -89,9 +89,9 @@ DraftPMin = Annotated[
 Exact = Annotated[
     bool,
     typer.Option(
-        "--exact",
-        help="Only drafts that are computed with the rounding of plain decoding, so that they cannot change a word; "
-        "how long they may be is measured when the model is loaded.",
+        "--exact/--any-rounding",
+        help="Keep drafts so short that they are computed with plain decoding's rounding and cannot change a word, if "
+        "there is such a length: it is seen when the model is loaded. With any rounding they may be longer.",
         rich_help_panel=DRAFTING,
     ),
 ]
@@ -273,7 +273,9 @@ def positions(text: str, n_ctx: int) -> tuple[int, ...]:
     return tuple(sorted({int(word) for word in words}))
 
 
-def speculation(types: Sequence[SpecType], length: Length, draft_min: int = 0, p_min: float = 0.0) -> Speculation:
+def speculation(
+    types: Sequence[SpecType], length: Length, draft_min: int = 0, p_min: float = 0.0, *, exact: bool = True
+) -> Speculation:
     """Put together how to draft; no type or length 0 is off.
 
     Raises:
@@ -283,7 +285,7 @@ def speculation(types: Sequence[SpecType], length: Length, draft_min: int = 0, p
         return Speculation()
     if isinstance(length, int) and draft_min > length:
         raise UsageError(f"--draft-min {draft_min} is more than --draft-tokens {length}.", "No draft could be used.")
-    return Speculation(types=tuple(types), draft_tokens=length, draft_min=draft_min, p_min=p_min)
+    return Speculation(types=tuple(types), draft_tokens=length, draft_min=draft_min, p_min=p_min, exact=exact)
 
 
 def grammar(path: Path | None) -> str:

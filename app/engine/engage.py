@@ -16,11 +16,6 @@ from app.engine.sampler import Sampler
 from app.errors import UsageError
 from app.protocol import DraftTokens, Engagement, Generate, SpecType, Speculation
 
-_NOT_EXACT = (
-    "Only drafts that cannot change a word are allowed, and with this file, on this device, in this kind of memory "
-    "even two tokens at once are computed with other rounding than one."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Engaged:
@@ -70,10 +65,8 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     if not names:
         return _plain(reason)
     n_max = pair.target.context.n_draft_max
-    if speculation.exact:
+    if speculation.exact and pair.n_rows_alike > 1:  # where even two rows round otherwise, no draft would be left
         n_max = min(n_max, pair.n_rows_alike - 1)
-        if n_max < 1:
-            return _plain(_NOT_EXACT)
     if pair.heads is not None:
         pair.heads.memory.agree(tokens)
     wanted_length = speculation.draft_tokens

@@ -26,6 +26,10 @@ class Rows:
     n_alike: int
 
 
+_ENOUGH_ROWS = 8
+"""So many rows are compared even if the time for measuring is over."""
+
+
 def learn_rows(context: Context) -> Rows:
     """Time passes by row count on an empty memory, and hold their logits against those of one row.
 
@@ -48,9 +52,19 @@ def learn_rows(context: Context) -> Rows:
 
     budget_s = min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * run(1)))
     cost_s = measure_rows(run, context.n_draft_max + 1, budget_s)
-    if 2 not in cost_s and context.n_draft_max:
-        cost_s[2] = run(2)  # on a busy machine the budget may end before
+    n_max = context.n_draft_max + 1
+    while (n_rows := _next_to_compare(is_alike, n_max)) is not None:
+        cost_s[n_rows] = run(n_rows)
     return Rows(cost_s, _n_alike(is_alike) if context.memory_types.has_one_path else 1)
+
+
+def _next_to_compare(is_alike: dict[int, bool], n_max: int) -> int | None:
+    """Return the row count that narrows down most where kernels change; on a busy machine little was measured."""
+    if max(is_alike) < (enough := min(_ENOUGH_ROWS, n_max)):
+        return enough
+    alike = _n_alike(is_alike)
+    other = min((n for n, same in is_alike.items() if not same), default=0)
+    return (alike + other) // 2 if other > alike + 1 else None
 
 
 def _n_alike(is_alike: dict[int, bool]) -> int:

@@ -242,7 +242,7 @@ def exact_words(n_rows_alike: int) -> str:
         case 0:
             return why
         case 1:
-            return f"{why} With this model, on this device, no draft is so short: speculation would not engage."
+            return f"{why} With this model, on this device, no draft is so short, so this changes nothing."
         case n:
             return f"{why} With this model, on this device: drafts of up to {n - 1} tokens."
 

@@ -1,6 +1,6 @@
 """Speculation never changes the text, on a real pair: drafters x lengths x samplings x prompts, token for token.
 
-    python -m tests.benchmarks.lossless TARGET --draft DRAFT [--prompts 8] [--tokens 256] [--exact] [--record FILE]
+    python -m tests.benchmarks.lossless TARGET --draft DRAFT [--prompts 8] [--tokens 256] [--record FILE]
 
 A whole matrix takes hours; with ``--record`` each answer is written down as it ends, and the same command goes on where
 it was broken off. Where a text differs from plain decoding, the margin of the two tokens' logits tells whether a near
@@ -143,16 +143,16 @@ def main() -> None:
     parser.add_argument("--drafters", nargs="+", default=["draft-simple", "ngram"])
     parser.add_argument("--prompts", type=int, default=8)
     parser.add_argument("--tokens", type=int, default=256)
-    parser.add_argument("--exact", action="store_true", help="only drafts that round as plain decoding does")
+    parser.add_argument("--any-rounding", action="store_true", help="drafts that round otherwise, too")
     parser.add_argument("--record", type=Path)
     chosen = parser.parse_args()
-    about = f"{Path(chosen.target).name} {Path(chosen.draft).name} {chosen.tokens} {chosen.exact}"
+    about = f"{Path(chosen.target).name} {Path(chosen.draft).name} {chosen.tokens} {chosen.any_rounding}"
     record = Record(chosen.record, about)
     session = Session(Renderer())
     try:
         for _event in session.load(Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX), CancelFlag()):
             pass
-        kinds = list(ways(chosen.drafters, exact=chosen.exact))
+        kinds = list(ways(chosen.drafters, exact=not chosen.any_rounding))
         fill(session, record, kinds, chosen.prompts, chosen.tokens)
         found = list(compared(session, record))
     finally:

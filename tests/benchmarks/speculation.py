@@ -70,10 +70,11 @@ def answer(session: Session, prompt, sampling: Sampling, way: Speculation, n_tok
     return Timed(ids, steps[-1].t_s, decode_tps(steps) or 0.0, steps, prompt_tokens(session, prompt))
 
 
-def ways(types: Sequence[str], lengths: Sequence[DraftTokens]) -> dict[str, Speculation]:
+def ways(types: Sequence[str], lengths: Sequence[DraftTokens], *, exact: bool) -> dict[str, Speculation]:
     """Name the ways: plain, then each length."""
     return {PLAIN: Speculation()} | {
-        f"{','.join(types)}:{length}": Speculation(types=tuple(types), draft_tokens=length) for length in lengths
+        f"{','.join(types)}:{length}": Speculation(types=tuple(types), draft_tokens=length, exact=exact)
+        for length in lengths
     }
 
 
@@ -186,10 +187,11 @@ def main() -> None:
     parser.add_argument("--temperatures", default="0,0.8")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--prompts", type=int, default=2, help="prompts of each set (default: %(default)s)")
+    parser.add_argument("--any-rounding", action="store_true", help="drafts that round otherwise than plain, too")
     chosen = parser.parse_args()
     lengths = [int(word) if word.isdigit() else word for word in chosen.lengths.split(",")]
     types = chosen.types.split(",")
-    kinds = ways(types, lengths)
+    kinds = ways(types, lengths, exact=not chosen.any_rounding)
     session = Session(Renderer())
     found: list[Figure] = []
     words: Words | None = None

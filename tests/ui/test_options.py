@@ -294,16 +294,17 @@ def test_every_length_and_memory_has_words_of_its_own():
     assert memory_words("q8_0", "f16") == "K q8_0, V f16"
 
 
-def test_drafts_that_cannot_change_a_word_can_be_asked_for(program):
+def test_drafts_of_any_rounding_can_be_asked_for(program):
     async def story():
         popup = await opened(program)
         assert "near tie" in popup.exact.toolTip()
         assert "up to" in popup.exact.toolTip() or "no draft" in popup.exact.toolTip()
+        assert popup.exact.isChecked()
         popup.exact.click()
         await closed(program)
         await program.ask("go")
-        assert sent(program, Generate)[-1].speculation.exact
+        assert not sent(program, Generate)[-1].speculation.exact
         assert len(sent(program, Load)) == 1
 
     program.run(story)
-    assert load_settings()[0].exact
+    assert not load_settings()[0].exact
