@@ -117,8 +117,7 @@ class AutoLength:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
         self.credit_s = max(0.0, self.evidence.saved_s)
-        n_answers = sum(len(usual.answers) for usual in self.evidence.usual_worth.values())
-        self.allowance = ALLOWANCE if n_answers >= N_NEW else NEW_ALLOWANCE
+        self.allowance = ALLOWANCE if self.evidence.n_answers >= N_NEW else NEW_ALLOWANCE
 
     # --- what the loop asks -------------------------------------------------------------------------
 

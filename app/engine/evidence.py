@@ -46,6 +46,12 @@ class Evidence:
     worth: dict[str, Worth] = field(default_factory=dict)
     saved_s: float = 0.0
 
+    @property
+    def n_answers(self) -> int:
+        """How many answers something was drafted in, by whoever had the most, as far back as is remembered."""
+        known = (*self.usual_worth.values(), *self.usual.values())
+        return max((len(usual.answers) for usual in known), default=0)
+
     def of(self, kind: str) -> Acceptance:
         """Return what is known of a kind of draft: a drafter's name, or ``name:agreement``."""
         if kind not in self.acceptance:

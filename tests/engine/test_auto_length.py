@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from app.engine.acceptance import Usual
-from app.engine.auto_length import NEW_ALLOWANCE, AutoLength
+from app.engine.auto_length import ALLOWANCE, NEW_ALLOWANCE, AutoLength
 from app.engine.calibration import Calibration
 from app.engine.costs import Costs, measure_rows
 from app.engine.draft_length import Ask, RollingLength
@@ -311,3 +311,14 @@ def test_a_pass_in_no_time_and_an_unknown_kind_are_not_believed():
     assert known.costs.verify_s(1) == 0.1
     known.recall(Lessons(answers={"ngram:x": Counts((1.0,), (1.0,)), "ngram:0": Counts((1.0,), (1.0,))}))
     known.begin_answer()
+
+
+def test_a_pair_whose_model_is_never_asked_does_not_stay_new():
+    known = evidence(COMPUTE_BOUND)
+    for _ in range(3):
+        known.begin_answer()
+        known.of("ngram:4").observe(4, 1)
+    known.begin_answer()
+    policy = AutoLength(known, N_MAX, N_TOKENS)
+    policy.begin(1.0)
+    assert policy.allowance == ALLOWANCE < NEW_ALLOWANCE
