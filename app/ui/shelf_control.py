@@ -54,6 +54,7 @@ class ShelfControl(QObject):
         self._clock.timeout.connect(self.on_tick)
         self.drop.on_added = self.watch.look
         self.watch.changed.connect(self.on_contents)
+        self._is_closed = False
 
     def start(self) -> None:
         """Finish a move that was broken off, and begin to watch."""
@@ -62,7 +63,7 @@ class ShelfControl(QObject):
 
     async def close(self) -> None:
         """Stop what is moved or added, with nothing half done, and the watch."""
-        self.watch.changed.disconnect(self.on_contents)
+        self._is_closed = True
         if self._move is not None:
             self._move.stop()
         await self.drop.close()
@@ -74,6 +75,8 @@ class ShelfControl(QObject):
 
     def on_contents(self, contents: Contents) -> None:
         """Show what is there now, wherever it is shown."""
+        if self._is_closed:
+            return
         self._engine.offer(contents)
         self.first_run.show_contents(contents)
         self._models.refresh()
