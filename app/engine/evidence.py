@@ -49,8 +49,8 @@ class Evidence:
     @property
     def n_answers(self) -> int:
         """How many answers something was drafted in, by whoever had the most, as far back as is remembered."""
-        known = (*self.usual_worth.values(), *self.usual.values())
-        return max((len(usual.answers) for usual in known), default=0)
+        n_worth = [len(usual.answers) for usual in self.usual_worth.values()]
+        return max([*n_worth, *(len(usual.answers) for usual in self.usual.values())], default=0)
 
     def of(self, kind: str) -> Acceptance:
         """Return what is known of a kind of draft: a drafter's name, or ``name:agreement``."""
