@@ -1,0 +1,90 @@
+"""The commands to the engine."""
+
+from __future__ import annotations
+
+import msgspec
+
+from app.lessons import Lessons
+from app.memory_types import MemoryTypes
+from app.placement import Backends, Placement
+from app.protocol.values import MAX_DRAFT_TOKENS, ChatMessage, Sampling, Speculation
+
+
+class _Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """Base of the commands; ``id`` is chosen by the client and comes back in every event about it."""
+
+    id: int
+
+
+class Load(_Command, frozen=True, tag="load"):
+    """Load a target and, if given, a draft model. A target already loaded the same way is kept.
+
+    ``draft_n_ctx`` and ``draft_n_threads`` are the draft model's own, 0 those of the target; a shorter context holds
+    the text's recent part. MTP heads take the threads only, and lie where the target does. A pair that is loaded anew
+    begins with ``lessons``. Of ``backends`` those that are not loaded yet are; none is ever let go.
+    """
+
+    target: str
+    draft: str | None = None
+    n_ctx: int = 4096
+    n_threads: int = 0
+    draft_max: int = MAX_DRAFT_TOKENS
+    memory: MemoryTypes = MemoryTypes()
+    draft_memory: MemoryTypes = MemoryTypes()
+    draft_n_ctx: int = 0
+    draft_n_threads: int = 0
+    lessons: Lessons | None = None
+    placement: Placement = Placement()
+    draft_placement: Placement = Placement()
+    backends: Backends = Backends()
+
+
+class Generate(_Command, frozen=True, tag="generate"):
+    """Answer a conversation, or continue a raw prompt (exactly one of the two is given).
+
+    With ``reuse_memory`` off the prompt is evaluated from an empty memory. Kernels round by how many tokens they
+    evaluate at once, so only then are two answers to a prompt computed alike whatever was asked before.
+    With ``slide`` a conversation that is longer than the context loses its oldest turns, with a notice; with
+    ``token_details`` each chunk tells of its tokens, which costs a pass over the vocabulary a token.
+    """
+
+    sampling: Sampling
+    messages: tuple[ChatMessage, ...] = ()
+    prompt: str | None = None
+    speculation: Speculation = Speculation()
+    max_tokens: int = 1024
+    stop: tuple[str, ...] = ()
+    reuse_memory: bool = True
+    slide: bool = False
+    token_details: bool = False
+
+
+class Cancel(_Command, frozen=True, tag="cancel"):
+    """Stop the load or generation with this ``id``; jumps the queue. Its Done/Failed still comes."""
+
+
+class Tokenise(_Command, frozen=True, tag="tokenise"):
+    """Count and list the tokens of a text; answered during a generation."""
+
+    text: str
+
+
+class Render(_Command, frozen=True, tag="render"):
+    """Render messages with the model's own chat template; answered during a generation."""
+
+    messages: tuple[ChatMessage, ...]
+
+
+class Unload(_Command, frozen=True, tag="unload"):
+    """Free the models; answered by :class:`Unloaded`."""
+
+
+class MeasureCosts(_Command, frozen=True, tag="measure_costs"):
+    """Time target passes over each of ``n_rows``, and the drafters, at context positions. Empties the memories."""
+
+    n_rows: tuple[int, ...]
+    positions: tuple[int, ...] = (0,)
+    repeat: int = 3
+
+
+Command = Load | Generate | Cancel | Tokenise | Render | Unload | MeasureCosts

@@ -1,0 +1,145 @@
+"""The values that commands and events carry."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Role = Literal["system", "user", "assistant"]
+SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
+StopReason = Literal["eos", "stop", "length", "cancelled", "failed"]
+LoadStage = Literal["target", "draft", "warmup"]
+
+DraftTokens = int | Literal["auto", "rolling"]
+"""Draft length: fixed, chosen by the controller so that it pays, or by the rolling rule of the literature."""
+
+MAX_DRAFT_TOKENS = 31
+"""Longest draft of any drafter (the n-gram one's)."""
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""A longer line is not one of ours."""
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A plain value inside a message."""
+
+
+class ChatMessage(Value, frozen=True):
+    """One message of a conversation, as a chat template sees it."""
+
+    role: Role
+    content: str
+
+
+class Sampling(Value, frozen=True):
+    """Sampling settings; the chain is applied in this order, temperature last.
+
+    ``temperature`` 0 means the most likely token (after penalties). ``top_k`` 0, ``top_p`` 1, ``min_p`` 0
+    and ``repeat_penalty`` 1 switch their member off. ``seed`` keys the noise of the draw. ``grammar`` (GBNF, start
+    ``root``) is what the answer keeps to; "" is none.
+    """
+
+    seed: int
+    temperature: float = 0.8
+    top_k: int = 40
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    penalty_last_n: int = 64
+    grammar: str = ""
+
+
+class Speculation(Value, frozen=True):
+    """How the next answer is drafted. ``types`` are tried in order; empty or ``none`` is off.
+
+    ``draft_tokens`` is the draft length limit k; drafts shorter than ``draft_min`` are not used; a model drafter stops
+    when its token's probability falls below ``p_min``; ``exact``: none so long that it tips near ties, if that can be.
+    """
+
+    types: tuple[SpecType, ...] = ()
+    draft_tokens: DraftTokens = 4
+    draft_min: int = 0
+    p_min: float = 0.0
+    exact: bool = True
+
+
+class ErrorInfo(Value, frozen=True):
+    """An exception of :mod:`app.errors` on its way between processes."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+class NoticeInfo(Value, frozen=True):
+    """Something a person should know though the work goes on: a fallback, a limit."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+class ModelInfo(Value, frozen=True):
+    """Facts about a loaded model file, as llama.cpp tells them."""
+
+    path: str
+    name: str
+    n_bytes: int
+    architecture: str
+    quantisation: str
+    n_params: int
+    n_ctx_train: int
+    n_vocab: int
+    n_layers: int
+    has_chat_template: bool
+
+
+class Engagement(Value, frozen=True):
+    """Whether speculation is engaged, with what and how long, or why not.
+
+    ``reason`` is a sentence for a person; never empty when ``engaged`` is false.
+    """
+
+    engaged: bool
+    drafter: str = ""
+    draft_tokens: DraftTokens = 0
+    reason: str = ""
+
+
+class Step(Value, frozen=True):
+    """The facts of one target pass.
+
+    ``limit`` is the draft length limit, ``proposed`` the draft tokens sent to the target, ``judged`` those it
+    ruled on (up to and including the first rejected), ``accepted`` those kept and emitted, ``emitted`` all tokens of
+    this step, ``n_ctx`` the confirmed context position after it, ``drafter`` who drafted ("" if nobody did).
+    The first step's token comes from the last prefill row: its ``verify_s`` is 0.
+    """
+
+    t_s: float
+    emitted: int
+    limit: int
+    proposed: int
+    judged: int
+    accepted: int
+    draft_s: float
+    verify_s: float
+    n_ctx: int
+    drafter: str
+
+
+class Plan(Value, frozen=True):
+    """What the controller chose for a step, and why.
+
+    ``drafter`` is "" and ``limit`` 0 while it pauses; ``reason`` is a phrase for a person; ``alpha`` the
+    share of judged draft tokens that it expects to be kept; ``debt_s`` what speculation has cost this
+    answer so far against plain decoding (negative: saved).
+    """
+
+    drafter: str
+    limit: int
+    alpha: float
+    reason: str
+    debt_s: float
