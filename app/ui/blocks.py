@@ -13,8 +13,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.chat.reasoning import Reasoning
 from app.chat.segments import Segment, SegmentStream
-from app.ui.reasoning import Reasoning
 
 BlockKind = Literal["prose", "plain", "code", "thought"]
 

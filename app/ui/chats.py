@@ -25,11 +25,11 @@ from app.chat.conversation import (
     title_from,
 )
 from app.chat.export import kind_of
+from app.chat.reasoning import split_reasoning
 from app.chat.store import ChatStore
 from app.errors import SlipstreamError, StoreError
 from app.protocol import ChatMessage
 from app.ui.growing import GrowingAnswer
-from app.ui.reasoning import split_reasoning
 from app.ui.shown import shown_of
 from app.ui.told import Told
 from app.ui.wording import interrupted_words, speed_words

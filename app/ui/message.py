@@ -17,11 +17,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from app.chat.reasoning import split_reasoning
 from app.ui.blocks import BlockStream, plain_blocks
 from app.ui.code_block import CodeView
 from app.ui.message_view import MessageView
 from app.ui.prose import ProseView
-from app.ui.reasoning import split_reasoning
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
 from app.ui.thought import thought_words
 

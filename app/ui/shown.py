@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from app.chat.conversation import Message
-from app.ui.reasoning import with_reasoning
+from app.chat.reasoning import with_reasoning
 
 
 def shown_of(message: Message) -> Message:

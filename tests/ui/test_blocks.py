@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.chat.reasoning import split_reasoning, with_reasoning
 from app.ui.blocks import MOST_CHARS, MOST_LINES, BlockStream, blocks_of, is_tame, plain_blocks
 from app.ui.formulas import protect_formulas
-from app.ui.reasoning import split_reasoning, with_reasoning
 from app.ui.visible import visible
 from tests.benchmarks.hostile import HOSTILE
 
