@@ -77,9 +77,11 @@ def answer(session: Session, prompt: str, sampling: Sampling, way: Speculation, 
 
 
 def ways(drafters: Sequence[str], *, exact: bool) -> Iterator[Way]:
-    """Plain, then every drafter with every length."""
+    """Plain, then every drafter with every length; with length 0 only one, since then none is asked."""
     yield "plain", "0", Speculation()
     for drafter, length in itertools.product(drafters, LENGTHS):
+        if length == 0 and drafter != drafters[0]:
+            continue
         yield drafter, str(length), Speculation(types=tuple(drafter.split(",")), draft_tokens=length, exact=exact)
 
 
