@@ -1,7 +1,8 @@
 """Markdown prose in one document, rendered piece by piece.
 
 What is finished is appended and never touched again; behind it stands a tail that is typed as it arrives and
-rendered anew at most every :data:`RENDER_EVERY_MS`. So the cost of a token does not grow with the answer.
+rendered anew at most every :data:`RENDER_EVERY_MS`, and only if that would change how it reads. So the cost of a
+token does not grow with the answer.
 
 Nothing is ever fetched: raw HTML is text (``MarkdownNoHTML``), and an image becomes its description before the
 layout sees it. (Qt's image handler opens local files by itself, whatever ``loadResource`` says; on Windows a UNC
@@ -10,6 +11,7 @@ path would hand out the person's credentials.)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -51,6 +53,10 @@ _LINE_HEIGHT_PERCENT = 125.0
 _HEADING_STEP = (0, 2, 1, 1, 0, 0, 0)  # Qt's FontSizeAdjustment by level: 2 is half as large again, 1 a fifth
 _INDENT_PX = 24
 _MARGIN_PX = 4
+_SIGN = re.compile(r"[^\w ,.;'\"(?%–—…“”-]|_|  |www\.")
+_ADDRESS = re.compile(r"(://|www\.|@)\S*$")  # Qt makes a link of it when it is long enough
+_LONGEST_MARK = 16  # a shorter line may yet become a heading, a list or a rule
+_LASTING = ("*", "_", "`", "\\", "~", "&", "<", "!", "[", "]", ")", "$", "#", ":")  # what comes next decides on these
 
 
 class ProseView(QTextBrowser):
@@ -78,7 +84,8 @@ class ProseView(QTextBrowser):
         self._tail_formats: tuple[QTextFormat, QTextCharFormat] | None = None
         self._rendered_at = 0.0
         self._cost_s = 0.0
-        self._is_raw = False
+        self._is_raw = False  # it shows signs of Markdown
+        self._is_typed = False  # something was added since it was rendered
         self._is_plain = False
         self._n_pieces = 0  # of the block that it shows
         self._highlights = Highlights(self)
@@ -133,16 +140,13 @@ class ProseView(QTextBrowser):
         """Show what is still growing: typed on at once, rendered if the last rendering is old enough."""
         if markdown == self._tail and not self._is_raw:
             return
+        is_longer = bool(self._tail) and markdown.startswith(self._tail)
+        is_raw = self._is_raw or not (is_longer and self._reads_alike(markdown[len(self._tail) :]))
         pause_s = max(RENDER_EVERY_MS / 1000, COST_SHARE * self._cost_s)
-        is_due = monotonic() - self._rendered_at >= pause_s and not self._is_tail_selected()
-        if not is_due and markdown.startswith(self._tail) and self._tail:
-            if typed := markdown[len(self._tail) :]:
-                cursor = QTextCursor(self.document())
-                cursor.movePosition(QTextCursor.MoveOperation.End)
-                if not self._is_raw and self._tail[-1:].isspace():
-                    typed = " " + typed  # the rendering has swallowed it
-                cursor.insertText(visible(typed).replace("\n", " "))
-                self._is_raw = True
+        is_due = is_raw and monotonic() - self._rendered_at >= pause_s and not self._is_tail_selected()
+        if is_longer and not is_due:
+            self._type(markdown[len(self._tail) :])
+            self._is_raw = is_raw
         elif is_due or not self._tail:
             self._drop_tail()
             self._render_tail(markdown)
@@ -150,9 +154,27 @@ class ProseView(QTextBrowser):
             return
         self._tail = markdown
 
+    def _reads_alike(self, typed: str) -> bool:
+        """Whether what is typed need not be rendered; it takes on the looks of what it is typed behind."""
+        end = QTextCursor(self.document())
+        end.movePosition(QTextCursor.MoveOperation.End)
+        look = end.charFormat()
+        is_dressed = look.fontItalic() or look.fontFixedPitch() or look.isAnchor() or look.fontStrikeOut()
+        return not is_dressed and look.fontWeight() <= QFont.Weight.Normal and reads_alike(self._tail, typed)
+
+    def _type(self, text: str) -> None:
+        """Add to the tail what is not rendered, or need not be."""
+        if not self._is_typed and self._tail[-1:].isspace():
+            text = " " + text  # the rendering has swallowed it
+        if text:
+            cursor = QTextCursor(self.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(visible(text).replace("\n", " "))
+            self._is_typed = True
+
     def set_plain(self, text: str) -> None:
         """Show text as it was typed, without Markdown."""
-        self._finished, self._tail, self._is_raw, self._is_plain = [text], "", False, True
+        self._finished, self._tail, self._is_raw, self._is_typed, self._is_plain = [text], "", False, False, True
         self.setPlainText(visible(text))
         self._fit()
 
@@ -183,7 +205,7 @@ class ProseView(QTextBrowser):
             cursor.setBlockFormat(block.toBlockFormat())
             cursor.setBlockCharFormat(char)
             cursor.endEditBlock()
-        self._tail, self._tail_formats, self._is_raw = "", None, False
+        self._tail, self._tail_formats, self._is_raw, self._is_typed = "", None, False, False
 
     def _render(self, markdown: str) -> None:
         """Append Markdown. ``insertMarkdown`` merges its first block into the last one; the joint keeps them apart."""
@@ -336,6 +358,13 @@ class ProseView(QTextBrowser):
         if tail:
             self._render_tail(tail)
             self._tail = tail
+
+
+def reads_alike(before: str, typed: str) -> bool:
+    """Whether text typed behind Markdown reads as it would be rendered: it neither begins, ends nor is a sign."""
+    line = before[before.rfind("\n") + 1 :]
+    is_open = len(line) < _LONGEST_MARK or line.endswith(_LASTING) or _ADDRESS.search(line)
+    return not (is_open or "|" in before or _SIGN.search(typed))
 
 
 def _merge(block: QTextBlock, shape: QTextCharFormat) -> None:
