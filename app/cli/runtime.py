@@ -12,6 +12,7 @@ import msgspec
 import typer
 
 from app.cli import options
+from app.cli.fetching import fetch
 from app.cli.terminal import note
 from app.errors import UsageError
 from app.host.runtimes import BUILT_IN, Runtimes, Shelf
@@ -26,8 +27,24 @@ class RuntimeOptions:
     """What ``runtime`` can be told."""
 
     add: Annotated[
-        Path | None, typer.Option("--add", metavar="PATH", help="A folder with llama.cpp's libraries, or a zip of one.")
+        Path | None,
+        typer.Option("--add", metavar="PATH", help="A folder with llama.cpp's libraries, or a zip or tar.gz of one."),
     ] = None
+    fetch: Annotated[
+        bool,
+        typer.Option(
+            "--fetch",
+            help="Get the official build of llama.cpp that fits this program, and add it; its hash is checked. Ctrl-C "
+            "keeps what has arrived.",
+        ),
+    ] = False
+    build: Annotated[
+        str,
+        typer.Option("--build", metavar="NAME", help="Which one to get; the most able for this machine if not given."),
+    ] = ""
+    tag: Annotated[
+        str, typer.Option("--tag", metavar="TAG", help="Of which release; of the one that fits if not given.")
+    ] = ""
     use: Annotated[
         str | None,
         typer.Option("--use", metavar="NAME", help=f"Use it from now on; {BUILT_IN} is the one that came along."),
@@ -68,11 +85,16 @@ def runtime(chosen: RuntimeOptions) -> None:
             "--set takes NAME=VALUE, with a name that begins with GGML_, LLAMA_, ADSP_, OMP_ or GOMP_.",
             "As in --set GGML_HEXAGON_VERBOSE=1.",
         )
+    if (chosen.build or chosen.tag) and not chosen.fetch:
+        raise UsageError("--build and --tag say what --fetch gets.", "Add --fetch.")
     if chosen.remove is not None:
         runtimes.remove(chosen.remove)
     if chosen.add is not None:
         pack = runtimes.add(chosen.add)
         note(f"{pack.name} is added; --use {pack.name} makes models run on it.")
+    if chosen.fetch:
+        name = fetch(runtimes, chosen.build, chosen.tag)
+        note(f"{name} is added; --use {name} makes models run on it.")
     if chosen.use is not None:
         runtimes.use(chosen.use)
     if servers or chosen.no_servers:

@@ -1,8 +1,8 @@
 """Runtimes: the built-in llama.cpp, and packs, each a folder with another build of it that knows more devices.
 
-A pack is a folder that stays where it is, or a zip that is unpacked into the data folder. Before one is used it passes
-the guard in a throw-away process (:func:`app.engine.discovery.guard`); which files did so is kept as a hash, and files
-that have changed pass it again. A pack that fails is not used: the built-in runtime is, with the reason.
+A pack is a folder that stays where it is, or an archive that is unpacked into the data folder. Before one is used it
+passes the guard in a throw-away process (:func:`app.engine.discovery.guard`); which files did so is kept as a hash, and
+files that have changed pass it again. A pack that fails is not used: the built-in runtime is, with the reason.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
+import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +22,15 @@ from app.engine.discovery import GUARD_LIMIT_S, guard
 from app.engine.runtime_files import backend_libraries, has_llama, npu_architectures
 from app.engine.surroundings import Surroundings
 from app.errors import EngineError, LoadError, SettingsError, SlipstreamError, UsageError
-from app.host.unpacking import unpack
+from app.host.unpacking import stem, unpack
 from app.metrics.atomic import replacing
 from app.paths import cache_dir, config_dir, data_dir
 
 BUILT_IN = "built-in"
+
+NEW = ".new-"
+LEFT_AFTER_S = 3600.0
+"""Nobody unpacks for so long: what is older was left by a program that ended."""
 
 logger = logging.getLogger(__name__)
 
@@ -80,33 +87,58 @@ class Runtimes:
             return Shelf()
 
     def add(self, source: Path) -> Pack:
-        """Add a folder or a zip, if it passes the guard.
+        """Add a folder, a zip or a tar.gz, if it passes the guard.
 
         Raises:
             UsageError: there is no runtime in it.
             SlipstreamError: it does not pass, and why.
         """
-        is_zip = source.is_file()
-        if not is_zip and not source.is_dir():
+        if not source.is_file() and not source.is_dir():
             raise UsageError(f"{source} is not there.", "Name a folder with llama.cpp's libraries, or a zip of one.")
-        name = self._free_name(source.stem if is_zip else source.resolve().name)
-        ours = data_dir() / "runtimes" / name
-        folder = unpack(source, ours) if is_zip else source.resolve()
+        if source.is_file():
+            return self._add_packed(source)
+        folder = source.resolve()
+        return self._put_down(self._guarded(self._free_name(folder.name), folder))
+
+    def _add_packed(self, source: Path) -> Pack:
+        """Unpack beside its place, and put it there once it has passed: the end of the program leaves no half pack."""
+        home = data_dir() / "runtimes"
+        home.mkdir(parents=True, exist_ok=True)
+        _sweep(home)
+        new = Path(tempfile.mkdtemp(prefix=NEW, dir=home))
         try:
-            pack = self._guarded(name, folder, is_zip)
-            shelf = self.shelf()
+            folder = unpack(source, new / "pack")
+            name = self._free_name(stem(source))
+            pack = self._guarded(name, folder)
+            (new / "pack").replace(home / name)
+            inside = home / name / folder.relative_to(new / "pack")
+            return self._put_down(msgspec.structs.replace(pack, folder=str(inside), is_ours=True))
+        except OSError as fault:
+            raise LoadError(
+                f"{source.name} cannot be kept in {home}: {fault.strerror}", "Check that folder."
+            ) from fault
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+    def _put_down(self, pack: Pack) -> Pack:
+        shelf = self.shelf()
+        try:
             self._save(msgspec.structs.replace(shelf, packs=(*shelf.packs, pack)))
         except BaseException:
-            if is_zip:
-                shutil.rmtree(ours, ignore_errors=True)
+            self._delete(pack)
             raise
         return pack
 
-    def _guarded(self, name: str, folder: Path, is_ours: bool) -> Pack:
+    @staticmethod
+    def _delete(pack: Pack) -> None:
+        if pack.is_ours:
+            shutil.rmtree(data_dir() / "runtimes" / pack.name, ignore_errors=True)
+
+    def _guarded(self, name: str, folder: Path) -> Pack:
         if not has_llama(folder):
             raise UsageError(f"{name} holds no llama library.", "Choose a folder or zip with llama.cpp's libraries.")
         guard(self._surroundings(folder, {}), self._limit_s)
-        return Pack(name, str(folder), files_hash(folder), files_stamp(folder), is_ours)
+        return Pack(name, str(folder), files_hash(folder), files_stamp(folder))
 
     def use(self, name: str) -> None:
         """Choose a pack, or the built-in runtime, for the engines that are started from now on.
@@ -135,8 +167,7 @@ class Runtimes:
         left = tuple(other for other in shelf.packs if other.name != name)
         active = BUILT_IN if shelf.active == name else shelf.active
         self._save(msgspec.structs.replace(shelf, packs=left, active=active))
-        if pack.is_ours:
-            shutil.rmtree(data_dir() / "runtimes" / name, ignore_errors=True)
+        self._delete(pack)
 
     def set_servers(self, servers: tuple[str, ...]) -> None:
         """Name the servers whose devices may be borrowed."""
@@ -226,6 +257,14 @@ class Runtimes:
             raise
         except SlipstreamError as fault:
             raise SettingsError(fault.message, fault.hint) from fault
+
+
+def _sweep(home: Path) -> None:
+    """Delete what the end of a program has left half unpacked."""
+    for left in home.glob(f"{NEW}*"):
+        with suppress(OSError):
+            if left.stat().st_mtime < time.time() - LEFT_AFTER_S:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def files_stamp(folder: Path) -> str:

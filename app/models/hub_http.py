@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -32,13 +33,17 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})$")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
+HUB_FILE_URL = "{endpoint}/{repo}/resolve/{commit}/{path}"
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where the hub is, who asks, and how long a silent connection is waited for."""
+    """Where the hub is, who asks, how long a silent connection is waited for, and how a file's address is written."""
 
     endpoint: str
     token: Token | None
     silence_s: float
+    file_url: str = HUB_FILE_URL
 
     def asked(self, file: RemoteFile) -> Asked:
         """Return the facts for messages."""
@@ -46,7 +51,8 @@ class Access:
 
     def url(self, file: RemoteFile) -> str:
         """Return the file's address at its commit."""
-        return f"{self.endpoint}/{file.repo}/resolve/{quote(file.commit, safe='')}/{quote(file.path)}"
+        commit, path = quote(file.commit, safe=""), quote(file.path)
+        return self.file_url.format(endpoint=self.endpoint, repo=file.repo, commit=commit, path=path)
 
     def is_hub(self, url: str) -> bool:
         """Tell whether an address is of the hub itself."""
@@ -58,6 +64,14 @@ class Access:
         if self.token is not None and self.is_hub(url):
             headers["Authorization"] = f"Bearer {self.token.value}"
         return headers
+
+
+@dataclass(frozen=True, slots=True)
+class ShortLimits:
+    """How much of an answer is read, and for how long."""
+
+    most_bytes: int
+    longest_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +109,8 @@ def open_range(access: Access, file: RemoteFile, first: int, last: int | None = 
     url = access.url(file)
     with in_words(access.asked(file)):
         for _ in range(MAX_REDIRECTS):
-            with _request(access, url, f"bytes={first}-{'' if last is None else last}") as answer:
+            byte_range = f"bytes={first}-{'' if last is None else last}"
+            with _request(url, {**access.headers(url), "Range": byte_range}, access.silence_s) as answer:
                 target = _redirect(answer, url)
                 if target is None:
                     _check_status(access, file, url, answer)
@@ -107,6 +122,37 @@ def open_range(access: Access, file: RemoteFile, first: int, last: int | None = 
         raise HubError("The hub sends us round in circles.", "Check HF_ENDPOINT, or try again later.")
 
 
+def fetch_short(url: str, asked: Asked, silence_s: float, limits: ShortLimits) -> bytes:
+    """Return a short answer whole, however long it claims to be and however slowly it comes; without a token.
+
+    Raises:
+        PassingError: a fault that is worth another try.
+        SlipstreamError: one that is not, or the answer is no short one.
+    """
+    until_s = time.monotonic() + limits.longest_s
+    with in_words(asked):
+        for _ in range(MAX_REDIRECTS):
+            with _request(url, {"Accept-Encoding": "identity"}, silence_s) as answer:
+                target = _redirect(answer, url)
+                if target is None:
+                    if answer.status_code != 200:
+                        raise of_status(answer.status_code, answer.headers, asked)
+                    return _taken(answer, until_s, limits.most_bytes)
+            url = target
+    raise HubError("The hub sends us round in circles.", "Check HF_ENDPOINT, or try again later.")
+
+
+def _taken(answer: _Answer, until_s: float, most_bytes: int) -> bytes:
+    taken = bytearray()
+    for block in answer.iter_raw():
+        taken += block
+        if len(taken) > most_bytes:
+            raise HubError("The answer has no end.", SIGN_IN_PAGE)
+        if time.monotonic() > until_s:
+            raise PassingError(NetworkError("The answer comes too slowly.", "Try again later."))
+    return bytes(taken)
+
+
 def quiet_client() -> None:
     """Import the hub's client and keep the addresses of its requests, which hold signatures, out of the log."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when it is imported
@@ -116,16 +162,16 @@ def quiet_client() -> None:
         logging.getLogger(name).setLevel(logging.ERROR)  # after the import, which may set another by HF_DEBUG
 
 
-def _request(access: Access, url: str, byte_range: str) -> AbstractContextManager[_Answer]:
+def _request(url: str, headers: dict[str, str], silence_s: float) -> AbstractContextManager[_Answer]:
     quiet_client()
     from huggingface_hub import get_session
 
     return get_session().stream(
         "GET",
         url,
-        headers={**access.headers(url), "Range": byte_range},
+        headers=headers,
         follow_redirects=False,
-        timeout=(CONNECT_S, access.silence_s, access.silence_s, CONNECT_S),
+        timeout=(CONNECT_S, silence_s, silence_s, CONNECT_S),
     )
 
 

@@ -164,8 +164,8 @@ class Transfer:
             logger.warning("%s of %s arrived damaged", self.file.path, self.file.repo)
             self.part.discard()
             raise DownloadError(
-                f"{self.file.path} arrived damaged: its hash is not the one that the hub names. It was deleted.",
-                "Pull it again; if that happens twice, something between you and the hub changes the bytes.",
+                f"{self.file.path} arrived damaged: its hash is not the one that was named for it. It was deleted.",
+                "Get it again; if that happens twice, something on the way changes the bytes.",
             )
         os.fsync(out.fileno())
 

@@ -1,0 +1,50 @@
+"""Gets an official build of llama.cpp for ``runtime --fetch``, with a line that says how far it is."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+import typer
+
+from app.cli.pull import ProgressLine
+from app.cli.terminal import INTERRUPTED, first_interrupt, note
+from app.host import fetching
+from app.host.runtimes import Runtimes
+from app.models.release import Releases, build_named
+
+
+def fetch(runtimes: Runtimes, build: str, tag: str) -> str:
+    """Get a build and add it; return the name that it has among the runtimes.
+
+    Raises:
+        SlipstreamError: it cannot be had, or does not fit.
+    """
+    return asyncio.run(_fetch(runtimes, build, tag))
+
+
+async def _fetch(runtimes: Runtimes, build: str, tag: str) -> str:
+    releases, line = Releases(), ProgressLine()
+    getting = asyncio.ensure_future(_follow(runtimes, releases, build, tag, line))
+
+    async def stop() -> None:
+        getting.cancel()
+
+    try:
+        with first_interrupt(stop):
+            return await getting
+    except asyncio.CancelledError:
+        line.clear()
+        note(f"Stopped at {line.percent}. What has arrived is kept: the same command goes on there.")
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        line.clear()
+
+
+async def _follow(runtimes: Runtimes, releases: Releases, build: str, tag: str, line: ProgressLine) -> str:
+    name = ""
+    async with aclosing(fetching.fetch(build_named(releases.known, build), runtimes, releases, tag)) as steps:
+        async for step in steps:
+            line.show(step)
+            name = step.detail if step.phase == "done" else name
+    return name
