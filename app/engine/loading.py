@@ -273,7 +273,8 @@ def _check_heads(target: GgufHeader, heads: GgufHeader) -> None:
 
 def _make_heads(command: Load, model: Model, pair: LoadedPair) -> LoadedHeads:
     n_threads = command.draft_n_threads or pair.n_threads
-    context = MtpContext(model, pair.target.context, n_threads=n_threads, memory=command.draft_memory)
+    n_batch, memory = command.placement.n_batch_heads, command.draft_memory
+    context = MtpContext(model, pair.target.context, n_threads=n_threads, memory=memory, n_batch=n_batch)
     return LoadedHeads(context, HeadsMemory(context, pair.target.context))
 
 

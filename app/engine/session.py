@@ -45,11 +45,6 @@ from app.protocol import (
     StopReason,
 )
 
-PREFILL_BATCH = 128
-"""Prompt tokens between two progress events and two looks at the cancel flag.
-
-Small enough that a person sees it move on a slow machine; larger batches gain nothing on a CPU."""
-
 
 class Session:
     """At most one loaded pair, and the answers it gives."""
@@ -260,9 +255,10 @@ class _Answer:
         """
         context = self.pair.target.context
         n_start, n = context.n_past, len(self.tokens)
+        n_most = min(self.pair.target.model.placement.n_prefill, context.n_batch)
         while context.n_past < n:
             n_end = n - 1 if context.has_state and context.n_past < n - 1 else n
-            batch = self.tokens[context.n_past : min(n_end, context.n_past + PREFILL_BATCH)]
+            batch = self.tokens[context.n_past : min(n_end, context.n_past + n_most)]
             started_s = time.perf_counter()
             context.decode(batch, 1)
             if context.n_past == n - 1:

@@ -27,7 +27,8 @@ class Manner:
         flash_attention: ``None`` leaves it to llama.cpp.
         types: of the memory, where nobody chose; ``None`` as on the processor.
         n_batch: tokens at once; without a callback that stops them, it is also how long a cancel waits.
-        n_batch_draft: the same for a draft model, whose buffers are wanted beside the target's.
+        n_batch_draft: the same for a draft model or heads, whose buffers are wanted beside the target's.
+        n_prefill: tokens of a prompt between two looks at whether it was cancelled; see :class:`Placement`.
         keeps_window: whether layers that look back a short way keep the whole text.
         maps_file: whether the processor's share of the weights stays in the file's pages.
     """
@@ -37,15 +38,16 @@ class Manner:
     types: tuple[str, str] | None = None
     n_batch: int = 512
     n_batch_draft: int = 512
+    n_prefill: int = 128
     keeps_window: bool = True
     maps_file: bool = True
 
 
 PROCESSOR = Manner()
 BORROWED = Manner()  # nobody knows what the server computes with
-GRAPHICS = Manner(types=("f16", "f16"), maps_file=False)
+GRAPHICS = Manner(types=("f16", "f16"), n_prefill=512, maps_file=False)
 ADRENO = replace(GRAPHICS, n_threads_most=6, flash_attention=False)
-NPU = Manner(6, True, ("f16", "f16"), 512, 128, keeps_window=False, maps_file=False)
+NPU = Manner(6, True, ("f16", "f16"), 512, 128, 256, keeps_window=False, maps_file=False)
 """A session maps some 3 GiB: the memory of two models and their buffers must fit in there together."""
 
 
@@ -63,6 +65,14 @@ def _manner(device: Device) -> Manner:
     if device.backend == "RPC":
         return BORROWED
     return ADRENO if device.backend == "OpenCL" else GRAPHICS
+
+
+def kind_of(devices: Sequence[Device]) -> str:
+    """Return the kind of device that decides which types of weights suit: ``cpu``, ``gpu`` or ``npu``."""
+    kinds = {device.kind for device in devices}
+    if "npu" in kinds:
+        return "npu"
+    return "gpu" if any(manner_of([device]) in (ADRENO, GRAPHICS) for device in devices) else "cpu"
 
 
 def fitting_memory(memory: MemoryTypes, manner: Manner) -> MemoryTypes:
@@ -83,6 +93,8 @@ def placement(devices: Sequence[Device], *, is_draft: bool = False, n_layers: in
         devices=chosen,
         n_layers=n_layers,
         n_batch=manner.n_batch_draft if is_draft else manner.n_batch,
+        n_batch_heads=manner.n_batch_draft,
+        n_prefill=manner.n_prefill,
         keeps_window=manner.keeps_window,
         maps_file=manner.maps_file,
     )

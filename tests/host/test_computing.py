@@ -91,7 +91,8 @@ def test_the_processor_is_loaded_as_ever():
 
 def test_the_npu_gets_what_it_needs():
     command = placed((HTP0,), (HTP0,))
-    assert command.placement == Placement(("HTP0",), n_batch=512, keeps_window=False, maps_file=False)
+    where = {"n_batch": 512, "n_batch_heads": 128, "n_prefill": 256, "keeps_window": False, "maps_file": False}
+    assert command.placement == Placement(("HTP0",), **where)
     assert command.draft_placement.n_batch == 128
     assert command.memory == MemoryTypes("f16", "f16", True)
     assert 0 < command.n_threads <= 6
@@ -106,6 +107,7 @@ def test_only_so_many_layers_go_there_if_that_is_wanted():
 def test_adreno_gets_no_flash_attention_and_the_draft_on_the_processor_is_as_ever():
     command = placed((ADRENO,))
     assert (command.placement.devices, command.placement.maps_file) == (("GPUOpenCL",), False)
+    assert (command.placement.n_batch, command.placement.n_prefill) == (512, 512)
     assert command.memory == MemoryTypes("f16", "f16", False)
     assert (command.draft_placement, command.draft_memory) == (Placement(), MemoryTypes())
     assert command.draft_n_threads == 0
@@ -120,6 +122,13 @@ def test_a_memory_that_somebody_chose_stays():
     chosen = MemoryTypes("q8_0", "q8_0")
     assert fitting_memory(chosen, manner_of((HTP0,))) == MemoryTypes("q8_0", "q8_0", True)
     assert fitting_memory(MemoryTypes(flash_attention=True), manner_of((ADRENO,))).flash_attention is True
+
+
+@pytest.mark.parametrize("devices", [(), (HTP0,), (ADRENO,), (IGPU,), (RPC0,), (HTP0, ADRENO)])
+def test_no_piece_of_a_prompt_is_larger_than_a_batch(devices):
+    for is_draft in (False, True):
+        where = placement(devices, is_draft=is_draft)
+        assert 0 < where.n_prefill <= placement(devices).n_batch <= 512
 
 
 def test_an_engine_is_replaced_only_for_what_it_should_not_have_loaded():

@@ -24,7 +24,7 @@ from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
 from app.protocol import MemoryTypes
 
-_N_BATCH = 512
+N_BATCH = 512
 _ABORTED = 2
 
 
@@ -49,10 +49,10 @@ def _check(model: Model, target: Context) -> None:
         )
 
 
-def _native_params(model: Model, target: Context, n_threads: int, memory: MemoryTypes) -> Any:
+def _native_params(model: Model, target: Context, n_threads: int, memory: MemoryTypes, n_batch: int) -> Any:
     params = lc.llama_context_default_params()
     params.n_ctx = target.n_ctx
-    params.n_batch = params.n_ubatch = _N_BATCH
+    params.n_batch = params.n_ubatch = n_batch
     params.n_outputs_max = 1
     params.n_seq_max = 1
     params.n_threads = params.n_threads_batch = n_threads
@@ -69,7 +69,9 @@ def _native_params(model: Model, target: Context, n_threads: int, memory: Memory
 class MtpContext:
     """The heads' memory (if they have one), and the row and hidden row of the last token decoded."""
 
-    def __init__(self, model: Model, target: Context, *, n_threads: int, memory: MemoryTypes) -> None:
+    def __init__(
+        self, model: Model, target: Context, *, n_threads: int, memory: MemoryTypes, n_batch: int = N_BATCH
+    ) -> None:
         """Make the context beside the target's.
 
         Args:
@@ -77,12 +79,13 @@ class MtpContext:
             target: whose rows they continue from.
             n_threads: for all that they evaluate.
             memory: element types of a memory of their own; an assistant reads the target's.
+            n_batch: most tokens in one decode.
 
         Raises:
             LoadError: these heads cannot work for this target; the message is llama.cpp's word.
         """
         _check(model, target)
-        params = _native_params(model, target, n_threads, memory)
+        params = _native_params(model, target, n_threads, memory, n_batch)
         forget_log()
         self._context: Any = lc.llama_init_from_model(model.handle, params)
         if not self._context:
@@ -92,14 +95,14 @@ class MtpContext:
         ext.llama_set_embeddings_nextn(self._context, True, True)
         self._memory: Any = lc.llama_get_memory(self._context)
         self._is_elsewhere = bool(model.placement.devices)
-        self.n_batch = _N_BATCH
+        self.n_batch = n_batch
         self.n_vocab = model.n_vocab
         self.n_embd = model.n_embd_in
-        self._batch: Any = lc.llama_batch_init(_N_BATCH, self.n_embd, 1)
+        self._batch: Any = lc.llama_batch_init(n_batch, self.n_embd, 1)
         # A batch of both tokens and rows: llama_batch_init makes room for one kind, the other array is ours.
-        self._token = (ctypes.c_int32 * _N_BATCH)()
+        self._token = (ctypes.c_int32 * n_batch)()
         self._batch.token = ctypes.cast(self._token, type(self._batch.token))
-        self._rows = np.ctypeslib.as_array(self._batch.embd, shape=(_N_BATCH * self.n_embd,)).reshape(_N_BATCH, -1)
+        self._rows = np.ctypeslib.as_array(self._batch.embd, shape=(n_batch * self.n_embd,)).reshape(n_batch, -1)
         self._n_last = 0
 
     @property
