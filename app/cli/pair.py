@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import msgspec
 import typer
@@ -13,14 +13,15 @@ from app.cli import options
 from app.cli.terminal import CONTROLS
 from app.engine.probe import Sizes
 from app.errors import ModelNotFoundError, SlipstreamError
+from app.host.rooms import spread_of
+from app.host.values import PairChoice
 from app.models.catalog import Catalog
+from app.models.device_memory import Spread, spread_over
 from app.models.library import Library, LibraryEntry
 from app.models.memory import PairMemory, reckon, room_now, weigh_pair
 from app.models.pairs import Candidate, Judgement, candidate_of_file, candidate_of_sources, judge, with_memory
 from app.models.suggestions import suggest
 from app.protocol import Load
-
-Device = Literal["cpu", "gpu", "npu"]
 
 MOST_SUGGESTIONS = 10
 """Drafters that are shown, the best ones; nobody reads hundreds."""
@@ -41,7 +42,14 @@ class PairOptions:
         typer.Argument(metavar="[DRAFT]", help="The same. Without it: what fits, best first.", show_default=False),
     ] = None
     n_ctx: Annotated[int, typer.Option("--nctx", metavar="N", min=0, help="Context length; 0 is the longest.")] = 4096
-    device: Annotated[Device, typer.Option("--compute", help="Device to judge the quantisation for.")] = "cpu"
+    compute: Annotated[
+        str,
+        typer.Option(
+            "--compute",
+            metavar="cpu|gpu|npu|hybrid|DEV,…",
+            help="Where it would run: the quantisation and the memory are judged for that.",
+        ),
+    ] = "cpu"
     as_json: options.FactsAsJson = False
 
 
@@ -72,7 +80,7 @@ def pair(chosen: PairOptions) -> None:
         _list(chosen, target, target_entry)
         return
     draft, draft_entry = _find(chosen.draft)
-    judgement = judge(target, draft, chosen.device)
+    judgement = judge(target, draft, _spread(chosen, draft).kind)
     memory = _memory(chosen, (target, target_entry), (draft, draft_entry)) if judgement.fits else None
     if memory is not None:
         judgement = with_memory(judgement, memory)
@@ -114,11 +122,19 @@ def _memory(
     draft: tuple[Candidate | None, LibraryEntry | None],
 ) -> PairMemory:
     """Weigh files that are here; reckon what is on the hub."""
-    headers = target[0].header, draft[0].header if draft[0] is not None else None
+    headers, spread = (target[0].header, draft[0].header if draft[0] is not None else None), _spread(chosen, draft[0])
     if target[1] is not None and (draft[0] is None or draft[1] is not None):
         path = str(draft[1].path) if draft[1] is not None else None
-        return weigh_pair(*headers, Load(0, str(target[1].path), path, n_ctx=chosen.n_ctx), room_now())
-    return reckon(*headers, Load(0, "", n_ctx=chosen.n_ctx), room_now())
+        how = Load(0, str(target[1].path), path, n_ctx=chosen.n_ctx)
+        return spread_over(weigh_pair(*headers, how, room_now()), *headers, how, spread)
+    how = Load(0, "", n_ctx=chosen.n_ctx)
+    return spread_over(reckon(*headers, how, room_now()), *headers, how, spread)
+
+
+def _spread(chosen: PairOptions, draft: Candidate | None) -> Spread:
+    """Return the devices that the pair would be on; a draft model goes where its target does."""
+    spread = spread_of(PairChoice("", compute=chosen.compute))
+    return spread if draft is not None else replace(spread, draft=())
 
 
 def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None) -> None:
@@ -128,10 +144,11 @@ def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None) ->
         for other in (*library.entries(), *library.drafters())
         if entry is None or other.path != entry.path
     ]
-    own = judge(target, None, chosen.device)
+    spread = _spread(chosen, target)
+    own = judge(target, None, spread.kind)
     if own.fits:
         own = with_memory(own, _memory(chosen, (target, entry), (None, None)))
-    found = suggest(target, drafts, Load(0, "", n_ctx=chosen.n_ctx), room_now(), chosen.device)
+    found = suggest(target, drafts, Load(0, "", n_ctx=chosen.n_ctx), room_now(), spread)
     file_name = entry.path.name if entry is not None else ""
     known = tuple(
         CatalogPair(one.title, one.drafter_words, f"{one.target.repo}:{one.target.quantisation}")
@@ -184,11 +201,12 @@ def _memory_facts(memory: PairMemory | None) -> dict[str, object] | None:
         "total_bytes": memory.n_bytes,
         "devices": [
             {
-                "device": memory.room.device,
-                "total_bytes": memory.n_bytes,
-                "free_bytes": memory.room.free_bytes,
-                "memory_bytes": memory.room.total_bytes,
+                "device": share.room.device,
+                "total_bytes": share.n_bytes,
+                "free_bytes": share.room.free_bytes if share.room.is_known else None,
+                "memory_bytes": share.room.total_bytes if share.room.is_known else None,
             }
+            for share in memory.by_device
         ],
     }
 
@@ -228,10 +246,15 @@ def _show_memory(memory: PairMemory) -> None:
     console = Console(highlight=False, markup=False)
     console.print(table)
     how = "by a dry load" if memory.is_exact else "reckoned from the headers"
-    console.print(
-        f"for {memory.n_ctx} tokens of context, {how}; {memory.room.free_bytes / 1e6:,.0f} MB are free,"
-        f" up to {memory.n_ctx_max} tokens fit"
-    )
+    free = "" if memory.shares else f" {memory.room.free_bytes / 1e6:,.0f} MB are free,"
+    console.print(f"for {memory.n_ctx} tokens of context, {how};{free} up to {memory.n_ctx_max} tokens fit")
+    for share in memory.shares:
+        has = (
+            f"{share.room.free_bytes / 1e6:,.0f} MB are free"
+            if share.room.is_known
+            else "nobody knows how much is free"
+        )
+        console.print(f"{share.room.device} takes about {share.n_bytes / 1e6:,.0f} MB; {has}")
 
 
 def _gigabytes(memory: PairMemory | None) -> str:

@@ -14,10 +14,12 @@ from app.engine.gguf import GgufHeader
 from app.errors import HubNotFoundError, ModelError, SlipstreamError
 from app.host.candidates import Candidates
 from app.host.offers import Offer, Offers, Where
+from app.host.rooms import spread_of
 from app.host.values import PairChoice
 from app.models.catalog import STARTER, Catalog, CatalogModel, CatalogPair
+from app.models.device_memory import Spread, spread_over
 from app.models.library import Library, LibraryEntry
-from app.models.memory import Room, reckon, room_now, weigh_pair
+from app.models.memory import reckon, room_now, weigh_pair
 from app.models.pairs import Candidate, Judgement, judge, judge_ngram, judge_own_heads, with_memory
 from app.models.remote import Item, RemoteFile
 from app.models.suggestions import suggest
@@ -80,10 +82,10 @@ def offers_for(target: Candidate, drafters: Iterable[Drafter], how: PairChoice) 
     """Judge every way to draft for a target: what fits, best first, then what does not, with its reasons."""
     known = {drafter.candidate.name: drafter for drafter in drafters if drafter.candidate.name != target.name}
     drafts = [drafter.candidate for drafter in known.values()]
-    load, room = load_of(how), room_now()
-    fitting = suggest(target, drafts, load, room)
+    load, room, spread = load_of(how), room_now(), spread_of(how)
+    fitting = suggest(target, drafts, load, room, spread)
     taken = {judgement.draft for judgement in fitting}
-    unfit = [_judged(target, draft, load, room) for draft in drafts if draft.name not in taken]
+    unfit = [_judged(target, draft, load, spread) for draft in drafts if draft.name not in taken]
     offers = []
     for judgement in (*fitting, *unfit):
         drafter = known.get(judgement.draft or "")
@@ -103,26 +105,29 @@ def weighed(library: Library, candidates: Candidates, target: str, offer: Offer,
     ours = library.resolve(target)
     theirs = None if offer.draft is None else library.resolve(offer.draft)
     one, other = candidates.of_entry(ours), None if theirs is None else candidates.of_entry(theirs)
-    judgement = _rule(one, other, offer.judgement)
+    spread = spread_of(how)
+    judgement = _rule(one, other, offer.judgement, spread.kind)
     if not judgement.fits:
         return offer
     load = load_of(how, ours.path, theirs.path if theirs is not None else None)
-    memory = weigh_pair(one.header, other.header if other is not None else None, load, room_now())
+    headers = one.header, other.header if other is not None else None
+    memory = spread_over(weigh_pair(*headers, load, room_now()), *headers, load, spread)
     return replace(offer, judgement=with_memory(judgement, memory))
 
 
-def _rule(target: Candidate, draft: Candidate | None, before: Judgement) -> Judgement:
+def _rule(target: Candidate, draft: Candidate | None, before: Judgement, device: str) -> Judgement:
     """Judge again without memory, the same way to draft as before."""
     if draft is not None:
-        return judge(target, draft)
-    return judge_own_heads(target) if before.kind == "embedded heads" else judge_ngram(target)
+        return judge(target, draft, device)
+    return judge_own_heads(target, device) if before.kind == "embedded heads" else judge_ngram(target, device)
 
 
-def _judged(target: Candidate, draft: Candidate, load: Load, room: Room) -> Judgement:
-    judgement = judge(target, draft)
+def _judged(target: Candidate, draft: Candidate | None, load: Load, spread: Spread) -> Judgement:
+    judgement = judge(target, draft, spread.kind)
     if not judgement.fits:
         return judgement
-    return with_memory(judgement, reckon(target.header, draft.header, load, room))
+    headers = target.header, draft.header if draft is not None else None
+    return with_memory(judgement, spread_over(reckon(*headers, load, room_now()), *headers, load, spread))
 
 
 # --- curated pairs ------------------------------------------------------------------------------------
@@ -194,9 +199,7 @@ def all_of(library: Library) -> list[LibraryEntry]:
 
 
 def _with_reckoned(target: Candidate, draft: Candidate | None, how: PairChoice) -> Judgement:
-    judgement = judge(target, draft)
-    memory = reckon(target.header, draft.header if draft is not None else None, load_of(how), room_now())
-    return with_memory(judgement, memory) if judgement.fits else judgement
+    return _judged(target, draft, load_of(how), spread_of(how))
 
 
 def _item_of(hub: Hub, model: CatalogModel) -> tuple[Item, list[str]]:

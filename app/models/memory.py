@@ -34,11 +34,20 @@ _BYTES_PER = {kind.name.lower(): kind.n_bytes / kind.n_block for kind in TENSOR_
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The memory of a device, now."""
+    """The memory of a device, now; of some nobody knows it, and both numbers are 0.
+
+    ``is_shared`` tells that it is part of this computer's own memory, as that of a GPU or NPU in the processor is.
+    """
 
     device: str
     free_bytes: int
     total_bytes: int
+    is_shared: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the device tells how much it has."""
+        return self.total_bytes > 0
 
     @property
     def usable_bytes(self) -> int:
@@ -47,11 +56,31 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """What a pair takes of one device's memory; where nobody knows how much there is, it counts as fitting."""
+
+    room: Room
+    n_bytes: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether it fits into what is free now."""
+        return not self.room.is_known or self.n_bytes <= self.room.usable_bytes
+
+    @property
+    def can_ever_fit(self) -> bool:
+        """Whether it would fit with nothing else there."""
+        return not self.room.is_known or self.n_bytes <= self.room.total_bytes * (1 - RESERVE_SHARE)
+
+
+@dataclass(frozen=True, slots=True)
 class PairMemory:
-    """What a pair takes on a device, and what there is.
+    """What a pair takes, and what there is.
 
     ``draft`` is what drafting adds: a second model, or the memory of heads. ``n_ctx_max`` is the longest context that
-    fits into what is free, 0 if none does; ``is_exact`` tells a dry load from a reckoning.
+    fits into what is free, 0 if none does; ``is_exact`` tells a dry load from a reckoning. ``shares`` says what each
+    device takes of it, this computer's own memory first; they are reckoned, and there are none for a pair on the
+    processor alone, which takes all from ``room``.
     """
 
     n_ctx: int
@@ -60,6 +89,7 @@ class PairMemory:
     room: Room
     n_ctx_max: int
     is_exact: bool
+    shares: tuple[Share, ...] = ()
 
     @property
     def n_bytes(self) -> int:
@@ -69,12 +99,17 @@ class PairMemory:
     @property
     def fits(self) -> bool:
         """Whether it fits into what is free now."""
-        return self.n_bytes <= self.room.usable_bytes
+        return all(share.fits for share in self.by_device)
 
     @property
     def can_ever_fit(self) -> bool:
-        """Whether it would fit into this machine with nothing else running."""
-        return self.n_bytes <= self.room.total_bytes * (1 - RESERVE_SHARE)
+        """Whether it would fit with nothing else running."""
+        return all(share.can_ever_fit for share in self.by_device)
+
+    @property
+    def by_device(self) -> tuple[Share, ...]:
+        """What each device takes."""
+        return self.shares or (Share(self.room, self.n_bytes),)
 
 
 def room_now() -> Room:
@@ -110,7 +145,7 @@ def _longest(memory: PairMemory, target: GgufHeader, draft: GgufHeader | None, h
         return n_train
     far = memory.n_ctx + 16 * PADDED_TO
     here, there = (
-        sum(size.n_bytes for size in _reckon_both(target, draft, _with_length(how, n), is_bounded=False) if size)
+        sum(size.n_bytes for size in _reckon_both(target, draft, with_length(how, n), is_bounded=False) if size)
         for n in (memory.n_ctx, far)
     )
     per_position = max(1.0, (there - here) / (far - memory.n_ctx))
@@ -118,7 +153,8 @@ def _longest(memory: PairMemory, target: GgufHeader, draft: GgufHeader | None, h
     return max(0, min(n_train, longest // PADDED_TO * PADDED_TO))
 
 
-def _with_length(how: Load, n_ctx: int) -> Load:
+def with_length(how: Load, n_ctx: int) -> Load:
+    """Return the command with another context length; what does not matter for the memory is left out."""
     return Load(
         id=how.id,
         target=how.target,
@@ -137,7 +173,7 @@ def _reckon_both(
     anatomy = anatomy_of(target)
     n_ctx = target_n_ctx(how, anatomy.n_ctx_train if is_bounded else 0)
     with_heads = has_embedded_heads(target)
-    trunk = _Part(anatomy, how.memory, n_ctx, how.draft_max + 1)
+    trunk = Part(anatomy, how.memory, n_ctx, how.draft_max + 1)
     ours = Sizes(
         _weights(target, with_heads=with_heads),
         trunk.kv_bytes(nextn=False),
@@ -145,13 +181,13 @@ def _reckon_both(
         trunk.compute_bytes(),
     )
     if draft is None:
-        heads = _Part(anatomy, how.draft_memory, n_ctx, 1)
+        heads = Part(anatomy, how.draft_memory, n_ctx, 1)
         return ours, Sizes(0, heads.kv_bytes(nextn=True), 0, heads.compute_bytes()) if with_heads else None
     theirs = anatomy_of(draft)
     if are_heads(draft):
-        part = _Part(theirs, how.memory if is_assistant(draft) else how.draft_memory, n_ctx, 1)
+        part = Part(theirs, how.memory if is_assistant(draft) else how.draft_memory, n_ctx, 1)
         return ours, Sizes(_weights(draft, with_heads=True), part.kv_bytes(nextn=True), 0, part.compute_bytes())
-    part = _Part(theirs, how.draft_memory, draft_n_ctx(how, n_ctx, theirs.n_ctx_train if is_bounded else 0), 1)
+    part = Part(theirs, how.draft_memory, draft_n_ctx(how, n_ctx, theirs.n_ctx_train if is_bounded else 0), 1)
     return ours, Sizes(_weights(draft, with_heads=False), part.kv_bytes(nextn=False), 0, part.compute_bytes())
 
 
@@ -163,7 +199,7 @@ def _weights(header: GgufHeader, *, with_heads: bool) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """One context of one model."""
 
     anatomy: Anatomy
@@ -184,6 +220,7 @@ class _Part:
 
     @property
     def n_padded(self) -> int:
+        """Positions that the memory has room for."""
         return -(-self.n_ctx // PADDED_TO) * PADDED_TO
 
     def compute_bytes(self) -> int:

@@ -22,7 +22,7 @@ from app.engine.parts import joined, read_whole
 from app.engine.vocabulary import TokenTexts, first_difference, read_texts, tokenizer_of
 from app.errors import ModelFileError
 from app.models.cautions import cautions
-from app.models.memory import PairMemory
+from app.models.memory import PairMemory, Share
 from app.protocol import SpecType
 
 Fit = Literal["fits", "fits with warnings", "does not fit"]
@@ -155,15 +155,33 @@ def _judge_file(target: Candidate, draft: Candidate, device: str) -> Judgement:
 
 def with_memory(judgement: Judgement, memory: PairMemory) -> Judgement:
     """Add what the pair takes, and what follows from that."""
-    need, free, total = (n / 1e9 for n in (memory.n_bytes, memory.room.free_bytes, memory.room.total_bytes))
-    if not memory.can_ever_fit:
-        reason = f"It takes {need:.1f} GB with a context of {memory.n_ctx}; this machine has {total:.1f} GB."
-        return replace(judgement, fits=False, reasons=(*judgement.reasons, reason), memory=memory)
+    never = [share for share in memory.by_device if not share.can_ever_fit]
+    if never:
+        reasons = tuple(_too_much(share, memory) for share in never)
+        return replace(judgement, fits=False, reasons=(*judgement.reasons, *reasons), memory=memory)
     warnings = judgement.warnings
-    if not memory.fits:
-        shorter = f"a context of {memory.n_ctx_max} fits" if memory.n_ctx_max else "close other programs first"
-        warnings += (f"It takes {need:.1f} GB and {free:.1f} GB are free now: {shorter}.",)
+    shorter = f"a context of {memory.n_ctx_max} fits" if memory.n_ctx_max else "close other programs first"
+    for share in memory.by_device:
+        need, free = share.n_bytes / 1e9, share.room.free_bytes / 1e9
+        if not share.room.is_known:
+            warnings += (
+                f"{share.room.device} does not tell how much memory it has; it would take {need:.1f} GB there.",
+            )
+        elif not share.fits:
+            where = _where(share, memory)
+            warnings += (f"It takes {need:.1f} GB{where} and {free:.1f} GB are free now: {shorter}.",)
     return replace(judgement, warnings=warnings, memory=memory)
+
+
+def _too_much(share: Share, memory: PairMemory) -> str:
+    need, total = share.n_bytes / 1e9, share.room.total_bytes / 1e9
+    if share.room == memory.room:
+        return f"It takes {need:.1f} GB with a context of {memory.n_ctx}; this machine has {total:.1f} GB."
+    return f"It takes {need:.1f} GB on {share.room.device} with a context of {memory.n_ctx}; that has {total:.1f} GB."
+
+
+def _where(share: Share, memory: PairMemory) -> str:
+    return "" if share.room == memory.room else f" on {share.room.device}"
 
 
 # --- rules ------------------------------------------------------------------------------------------

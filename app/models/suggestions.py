@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from app.engine.heads import has_embedded_heads
 from app.models.cautions import LARGEST_SHARE, SMALL_TARGET_PARAMS
+from app.models.device_memory import ON_PROCESSOR, Spread, spread_over
 from app.models.memory import Room, reckon
 from app.models.pairs import Candidate, Judgement, judge, judge_ngram, judge_own_heads, with_memory
 from app.protocol import Load
@@ -19,7 +20,7 @@ _HEADS, _DRAFT, _NGRAM, _SELDOM = range(4)
 
 
 def suggest(
-    target: Candidate, drafts: Sequence[Candidate], how: Load, room: Room, device: str = "cpu"
+    target: Candidate, drafts: Sequence[Candidate], how: Load, room: Room, spread: Spread = ON_PROCESSOR
 ) -> list[Judgement]:
     """Return the ways of drafting that fit, best first, each with the memory it takes.
 
@@ -28,23 +29,24 @@ def suggest(
         drafts: files that might.
         how: context length and memory types.
         room: what there is of memory.
-        device: ``cpu``, ``gpu`` or ``npu``.
+        spread: which devices share the layers.
     """
     found: list[tuple[int, int, Judgement]] = []
 
     def add(judgement: Judgement, draft: Candidate | None) -> None:
-        memory = reckon(target.header, draft.header if draft is not None else None, how, room)
+        header = draft.header if draft is not None else None
+        memory = spread_over(reckon(target.header, header, how, room), target.header, header, how, spread)
         judgement = with_memory(judgement, memory)
         if judgement.fits:
             n_bytes = draft.n_bytes if draft is not None else 0
             found.append((_rank(target, judgement, n_bytes), -n_bytes, judgement))
 
     if has_embedded_heads(target.header):
-        add(judge_own_heads(target, device), None)
+        add(judge_own_heads(target, spread.kind), None)
     for draft in drafts:
         if draft.name != target.name:
-            add(judge(target, draft, device), draft)
-    add(judge_ngram(target, device), None)
+            add(judge(target, draft, spread.kind), draft)
+    add(judge_ngram(target, spread.kind), None)
     return [judgement for _, _, judgement in sorted(found, key=lambda entry: entry[:2])]
 
 
