@@ -1,7 +1,7 @@
 """Where things are kept: data, configuration, cache, logs, and the resources that ship with us.
 
-Everything a person made lives under ``data_dir``. ``SLIPSTREAM_HOME`` moves all four folders under
-one (portable use, tests).
+Everything a person made lives under ``data_dir``. ``SLIPSTREAM_HOME`` moves all four folders under one. So does a file
+``portable.txt`` beside the launcher of an installed bundle: then they are in a folder beside it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,30 @@ from pathlib import Path
 import platformdirs
 
 APP_NAME = "Slipstream"
+BUNDLE_MARKER, PORTABLE_MARKER, PORTABLE_HOME = "bundle.json", "portable.txt", "Slipstream data"
+
+
+def bundle_dir() -> Path | None:
+    """Folder of the bundle that this program is part of; None where it runs from source or is a plain package."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / BUNDLE_MARKER).is_file() else None
+
+
+def home_dir(bundle: Path | None) -> Path | None:
+    """Folder that holds all of ours, None for the platform's own folders.
+
+    Args:
+        bundle: what :func:`bundle_dir` says.
+    """
+    if home := os.environ.get("SLIPSTREAM_HOME"):
+        return Path(home)
+    is_portable = bundle is not None and (bundle / PORTABLE_MARKER).is_file()
+    return bundle / PORTABLE_HOME if bundle is not None and is_portable else None
 
 
 def _folder(kind: str, default: Path) -> Path:
-    home = os.environ.get("SLIPSTREAM_HOME")
-    folder = Path(home) / kind if home else default
+    home = home_dir(bundle_dir())
+    folder = home / kind if home else default
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

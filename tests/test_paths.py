@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -35,3 +36,32 @@ def test_without_it_they_are_the_persons_own(tmp_path):
 
 def test_resources_are_found():
     assert paths.resource("metrics.schema.json").is_file()
+
+
+def test_from_source_there_is_no_bundle():
+    assert paths.bundle_dir() is None
+
+
+@pytest.mark.parametrize("is_portable", [False, True])
+def test_a_marker_beside_the_launcher_keeps_everything_there(tmp_path, monkeypatch, is_portable):
+    (tmp_path / "bundle.json").write_text("{}")
+    if is_portable:
+        (tmp_path / "portable.txt").touch()
+    assert paths.home_dir(tmp_path) == Path(os.environ["SLIPSTREAM_HOME"])  # the environment counts first
+    monkeypatch.delenv("SLIPSTREAM_HOME")
+    assert paths.home_dir(tmp_path) == (tmp_path / "Slipstream data" if is_portable else None)
+
+
+def test_an_installed_program_knows_its_bundle(tmp_path):
+    # GIVEN a bundle with our module about folders, and its marker
+    packages = tmp_path / "Slip stream ü" / "site-packages"
+    (packages / "app").mkdir(parents=True)
+    (packages / "app" / "__init__.py").touch()
+    (packages / "app" / "paths.py").write_bytes(Path(paths.__file__).read_bytes())
+    (packages.parent / "bundle.json").write_text("{}")
+    (packages.parent / "portable.txt").touch()
+    # THEN what it makes is inside
+    environment = {name: value for name, value in os.environ.items() if name not in ("SLIPSTREAM_HOME", "PYTHONPATH")}
+    code = "from app import paths; print(ascii(str(paths.data_dir())))"
+    output = subprocess.check_output([sys.executable, "-c", code], cwd=packages, env=environment, text=True, timeout=60)
+    assert output.strip() == ascii(str(packages.parent / "Slipstream data" / "data"))
