@@ -24,6 +24,7 @@
     ├── DownloadError         a download could not be finished
     │   └── DiskFullError         there is no room for it
     ├── NotTextError          a file cannot go with a message
+    ├── UpdateError           what is announced as newer cannot be believed
     └── NoDisplayError        Qt has no screen to draw on
 
 An error crosses a process as its ``code``, ``message`` and ``hint`` and is raised again as the same
@@ -189,6 +190,12 @@ class NotTextError(SlipstreamError):
     """A file cannot go with a message: it is no text, too large, or cannot be read."""
 
     code = "not_text"
+
+
+class UpdateError(SlipstreamError):
+    """What is announced as a newer version cannot be believed, or nobody announces any."""
+
+    code = "update"
 
 
 class NoDisplayError(SlipstreamError):

@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     longer than the context goes on without its oldest turns; ``exact`` keeps drafts from changing a word. The
     ranges are the engine's: a file with a number outside of them would fail every load or every answer.
     ``models_folder``: where models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as
-    long as only the starter is here.
+    long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
     """
 
     target: str = "starter"
@@ -59,6 +59,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     token_colours: bool = False
     models_folder: str = ""
     recommend: bool = True
+    look_for_updates: bool = False
 
 
 def settings_path() -> Path:
@@ -120,8 +121,19 @@ def _set_aside(path: Path, fault: Exception) -> str:
     return aside.name
 
 
+def _unknown(path: Path) -> dict[str, msgspec.Raw]:
+    """Return what stands in the file and is not of this version; nothing where that cannot be told."""
+    try:
+        values = msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OSError):
+        return {}
+    return {name: value for name, value in values.items() if name not in Settings.__struct_fields__}
+
+
 def save_settings(settings: Settings, path: Path | None = None) -> None:
     """Write the settings so that a crash at any moment leaves the old file or the new one, never half of one.
+
+    What a newer version has put there and this one does not know stays.
 
     Raises:
         SettingsError: the file cannot be written.
@@ -132,7 +144,8 @@ def save_settings(settings: Settings, path: Path | None = None) -> None:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
         new = Path(name)
         with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
+            values = {**_unknown(path), **msgspec.to_builtins(settings)}
+            file.write(msgspec.json.format(msgspec.json.encode(values), indent=2))
             file.flush()
             os.fsync(file.fileno())
         new.replace(path)

@@ -40,6 +40,7 @@ from app.ui.roofline import RooflineControl
 from app.ui.session_control import SessionControl
 from app.ui.shelf_control import ShelfControl
 from app.ui.token_counts import TokenCounts
+from app.ui.updates import UpdatesControl
 from app.ui.window_menu import WindowMenu
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ class Controller(QObject):
         self.menu.use(self.shelf)
         self.devices = DevicesControl(window, self.choices, self.engine)
         self.menu.use_devices(self.devices)
+        self.updates = UpdatesControl(window, self.choices)
+        self.menu.use_updates(self.updates)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
@@ -112,6 +115,7 @@ class Controller(QObject):
         self.roofline.start()
         self.models.start()
         self.shelf.start()
+        self.updates.start()
         self._charts.start()
         self.window.composer.take_focus()
         if self.window.is_close_requested:
@@ -140,7 +144,7 @@ class Controller(QObject):
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
         measuring = (self.counts, self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
-        parts = (*measuring, self.answering, self.panel, self.roofline, self.engine, self.host)
+        parts = (*measuring, self.updates, self.answering, self.panel, self.roofline, self.engine, self.host)
         for part in (closing.close for closing in parts):
             try:
                 await asyncio.wait_for(part(), CLOSE_S)

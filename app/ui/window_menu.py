@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, get_args
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
-from PySide6.QtWidgets import QMenu, QMessageBox
+from PySide6.QtWidgets import QMenu
 
-from app import __version__
-from app.paths import data_dir, log_dir
 from app.settings import Theme
 from app.ui.model_options import DRAFT_LENGTHS, length_words
 
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from app.ui.models_control import ModelsControl
     from app.ui.shelf_control import ShelfControl
     from app.ui.theme import ThemeSwitch
+    from app.ui.updates import UpdatesControl
 
 _THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
@@ -45,6 +44,7 @@ class WindowMenu(QObject):
         self._models = models
         self._shelf: ShelfControl | None = None
         self._devices: DevicesControl | None = None
+        self._updates: UpdatesControl | None = None
         window.pair_bar.menu_requested.connect(self.pop_up)
         for keys, action in self._shortcuts():
             window.add_shortcut(keys, action)
@@ -56,6 +56,10 @@ class WindowMenu(QObject):
     def use_devices(self, devices: DevicesControl) -> None:
         """Offer the page about devices."""
         self._devices = devices
+
+    def use_updates(self, updates: UpdatesControl) -> None:
+        """Offer to look for a newer version."""
+        self._updates = updates
 
     def _shortcuts(self) -> tuple[tuple[str, Callable[[], object]], ...]:
         window = self._window
@@ -129,6 +133,8 @@ class WindowMenu(QObject):
         self._add_tokens(menu)
         self._add_themes(menu.addMenu("Colours"))
         menu.addSeparator()
+        if self._updates is not None:
+            self._add(menu, "Look for a newer version…", self._updates.open)
         self._add(menu, "About Slipstream", self.about)
         self._add(menu, "Quit", window.close, "Ctrl+Q")
         return menu
@@ -185,13 +191,10 @@ class WindowMenu(QObject):
         self._theme.choose(theme)
 
     def about(self) -> None:
-        """Say what this is, and where it keeps things."""
-        box = QMessageBox(self._window)
-        box.setWindowTitle("About Slipstream")
-        box.setText(f"Slipstream {__version__}")
-        box.setInformativeText(
-            "Chat with GGUF models on your own machine, sped up by speculative decoding that is measured.\n\n"
-            f"Conversations and baselines: {data_dir()}\nLog: {log_dir()}"
-        )
-        box.finished.connect(box.deleteLater)
-        box.open()
+        """Say what this is, where it keeps things, and what it is made of."""
+        from app.ui.about import AboutDialog
+
+        dialog = AboutDialog(self._window)
+        if self._updates is not None:
+            dialog.updates_wanted.connect(self._updates.open)
+        dialog.open()

@@ -201,10 +201,10 @@ def test_the_menu_holds_what_the_keys_do(program):
 def test_about_names_the_version_and_the_folders(program, home):
     async def story():
         program.controller.menu.about()
-        (box,) = [w for w in program.window.children() if type(w).__name__ == "QMessageBox"]
-        assert re.search(r"Slipstream \d+\.\d+\.\d+", box.text())
-        assert str(home) in box.informativeText()
-        box.accept()
+        (dialog,) = [w for w in program.window.children() if type(w).__name__ == "AboutDialog"]
+        assert re.search(r"Slipstream \d+\.\d+\.\d+", dialog.version.text())
+        assert str(home) in dialog.folders.text()
+        dialog.reject()
 
     program.run(story)
 
