@@ -38,18 +38,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in PROCESSES:
         return int(import_module(PROCESSES[arguments[0]]).main() or DONE)
-    if not arguments:
-        return main_window()
+    if all(map(_is_model, arguments)):
+        return main_window(arguments)
     _speak_utf8()
     _log_to("commands.log")
     return _guarded(lambda: int(import_module("app.cli.program").run(arguments)))
 
 
-def main_window() -> int:
-    """Open the window; return the exit code."""
+def main_window(files: Sequence[str] = ()) -> int:
+    """Open the window, with model files to look at; return the exit code."""
     _speak_utf8()
     _log_to("slipstream.log")
-    return _guarded(lambda: int(import_module("app.ui.app").main() or DONE))
+    return _guarded(lambda: int(import_module("app.ui.app").main(files) or DONE))
+
+
+def _is_model(word: str) -> bool:
+    """Tell a model file, which a file manager opens with us, from a command."""
+    return word.lower().endswith(".gguf") and not word.startswith("-")
 
 
 def _guarded(run: Callable[[], int]) -> int:

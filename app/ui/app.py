@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.ui.display import require_display
@@ -14,8 +16,15 @@ if TYPE_CHECKING:
     from app.ui.theme import ThemeSwitch
 
 
-def main() -> int:
+IDENTITY = "Slipstream.Slipstream"
+"""What Windows groups windows by on its task bar; the installer's shortcuts have the same."""
+
+
+def main(files: Sequence[str] = ()) -> int:
     """Open the window and run until it is closed; return the exit code.
+
+    Args:
+        files: model files that were opened with the program; the window that is there already takes them.
 
     Raises:
         NoDisplayError: there is no screen.
@@ -26,18 +35,30 @@ def main() -> int:
     from app.paths import data_dir
     from app.ui.one_instance import OneInstance
 
+    _take_identity()
     app = make_application()
     instance = OneInstance(data_dir())
-    if not instance.claim() and instance.call():
+    paths = [Path(name).absolute() for name in files]
+    if not instance.claim() and instance.call(paths):
         return 0
     theme, window = open_window(app)
+    window.wanted_files = paths
     instance.raise_requested.connect(window.come_to_front)
+    instance.files_given.connect(window.files_given)
     QTimer.singleShot(0, instance.listen)
     try:
         _run(app, window, theme)
     finally:
         instance.release()
     return 0
+
+
+def _take_identity() -> None:
+    """Be Slipstream on the task bar of Windows, not the interpreter that runs it."""
+    if sys.platform == "win32":
+        import ctypes
+
+        ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(IDENTITY)
 
 
 def make_application() -> QApplication:

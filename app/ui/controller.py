@@ -106,6 +106,7 @@ class Controller(QObject):
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
         self._charts.timeout.connect(self.panel.install_charts)
         window.close_requested.connect(self.on_close_requested)
+        window.files_given.connect(self.shelf.drop.take)
         window.transcript.link_clicked.connect(lambda url: ask_to_open(url, window.notice))
 
     def start(self) -> None:
@@ -118,6 +119,8 @@ class Controller(QObject):
         self.updates.start()
         self._charts.start()
         self.window.composer.take_focus()
+        if self.window.wanted_files:
+            self.shelf.drop.take(list(self.window.wanted_files))
         if self.window.is_close_requested:
             self.on_close_requested()
 

@@ -6,7 +6,8 @@ loaded, and :meth:`MainWindow.build` puts the parts in right after that. What th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, QSize, Signal
@@ -50,10 +51,12 @@ class MainWindow(QMainWindow):
     """The one window of the program.
 
     Attributes:
+        wanted_files: model files that the program was started with.
         sidebar, pair_bar, notice, transcript, composer, panel: the parts, there after :meth:`build`.
     """
 
     close_requested = Signal()
+    files_given = Signal(list)  # model files that were opened with the program while it runs
 
     sidebar: Sidebar
     pair_bar: PairBar
@@ -70,6 +73,7 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self.is_painted = False
         self.is_close_requested = False
+        self.wanted_files: Sequence[Path] = ()
         self.setWindowTitle("Slipstream")
         self.setMinimumSize(LEAST_SIZE)
         self.resize(FIRST_SIZE.boundedTo(self.screen().availableGeometry().size()))

@@ -1,20 +1,21 @@
 """One window per person and data folder: a second start brings the first one to the front and leaves.
 
 A lock file decides, because it is quick and survives crashes (Qt checks whether its owner still lives); a local socket
-carries the one word.
+carries the one word, and the names of model files that the second start was given.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLockFile, QObject, Signal
 
 if TYPE_CHECKING:
-    from PySide6.QtNetwork import QLocalServer
+    from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 RAISE = b"raise\n"
 
@@ -43,6 +44,7 @@ class OneInstance(QObject):
     """The claim of one process on a data folder."""
 
     raise_requested = Signal()
+    files_given = Signal(list)  # paths of model files that a later start was given
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -50,6 +52,7 @@ class OneInstance(QObject):
         self._lock = QLockFile(str(folder / "window.lock"))
         self._lock.setStaleLockTime(0)
         self._server: QLocalServer | None = None
+        self._callers: list[QLocalSocket] = []
 
     def claim(self) -> bool:
         """Become the one instance; false if another process is."""
@@ -67,15 +70,15 @@ class OneInstance(QObject):
             if self._server.listen(name):
                 return
 
-    def call(self) -> bool:
-        """Ask the one instance to come to the front; false if it does not answer."""
+    def call(self, files: Sequence[Path] = ()) -> bool:
+        """Ask the one instance to come to the front, and to take files; false if it does not answer."""
         from PySide6.QtNetwork import QLocalSocket
 
         for name in _socket_names(self._folder):
             socket = QLocalSocket()
             socket.connectToServer(name)
             if socket.waitForConnected(_WAIT_MS):
-                socket.write(RAISE)
+                socket.write(RAISE + b"".join(os.fsencode(path) + b"\0" for path in files))
                 sent = bool(socket.waitForBytesWritten(_WAIT_MS))
                 socket.disconnectFromServer()
                 return sent
@@ -83,6 +86,10 @@ class OneInstance(QObject):
 
     def release(self) -> None:
         """Let another process become the one instance."""
+        for socket in self._callers:
+            socket.disconnected.disconnect(self.on_caller_left)
+            socket.deleteLater()
+        self._callers.clear()
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -91,5 +98,16 @@ class OneInstance(QObject):
     def on_connection(self) -> None:
         """Take a later start's word."""
         while self._server is not None and (socket := self._server.nextPendingConnection()) is not None:
-            socket.disconnected.connect(socket.deleteLater)
+            self._callers.append(socket)
+            socket.disconnected.connect(self.on_caller_left)
             self.raise_requested.emit()
+        self.on_caller_left()  # some were quicker
+
+    def on_caller_left(self) -> None:
+        """Take the files that later starts were given, once they have named them all."""
+        for socket in [one for one in self._callers if one.state() == one.LocalSocketState.UnconnectedState]:
+            self._callers.remove(socket)
+            said = bytes(socket.readAll().data()).removeprefix(RAISE)
+            socket.deleteLater()
+            if files := [Path(os.fsdecode(name)) for name in said.split(b"\0") if name]:
+                self.files_given.emit(files)

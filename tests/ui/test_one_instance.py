@@ -47,3 +47,13 @@ def test_a_folder_with_a_long_path_has_one_too(qtbot, tmp_path):
     first.listen()
     assert OneInstance(folder).call()
     first.release()
+
+
+def test_a_second_start_hands_on_the_files_that_it_was_given(qtbot, tmp_path):
+    first = OneInstance(tmp_path)
+    first.listen()
+    files = [tmp_path / "a model ü.gguf", Path("/b\n.gguf")]
+    with qtbot.waitSignal(first.files_given, timeout=5000) as given:
+        assert OneInstance(tmp_path).call(files)
+    assert given.args == [files]
+    first.release()
