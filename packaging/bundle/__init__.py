@@ -1,0 +1,1 @@
+"""What the builds for all platforms share: wheels, pruning, components and their licences, icons, archives."""

@@ -1,0 +1,77 @@
+"""The steps that all platforms share once a bundle's files are in place."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from bundle import components, pruning, sbom
+from bundle.archive import made_date, n_bytes
+from bundle.components import Part
+from bundle.project import MARKER, PACKAGES, PYTHON, STARTER, version
+
+LIMIT_BYTES = 250_000_000
+"""What a bundle may take without the starter."""
+
+
+def trim(root: Path, platform: str) -> None:
+    """Leave out what the list says.
+
+    Raises:
+        SystemExit: a rule matches nothing, so the list is not about these files.
+    """
+    freed, unused = pruning.prune(root, pruning.rules(platform))
+    if unused:
+        raise SystemExit("rules of packaging/prune.txt that match nothing: " + ", ".join(unused))
+    print(f"pruned {freed / 1e6:.0f} MB")
+
+
+def describe(root: Path, hashes: dict[str, str], others: Sequence[Part]) -> None:
+    """Write components, licences and the bill of materials.
+
+    Raises:
+        SystemExit: a licence is missing or may not be in a bundle.
+    """
+    found = components.distributions(root, hashes)
+    parts = [*found, *components.inside(root, found), *others]
+    if faults := components.unfit(parts):
+        raise SystemExit("licences that do not fit: " + "; ".join(faults))
+    written = components.write(root, parts)
+    sbom.write(root, written)
+    print(f"{len(written)} components")
+
+
+def mark(root: Path, platform: str, updates: dict[str, str]) -> None:
+    """Say what this folder is, and where newer versions are announced, if anywhere."""
+    about = {"version": version(), "platform": platform, "made": made_date(), **updates}
+    (root / MARKER).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
+
+
+def compile_all(root: Path, python: Path) -> None:
+    """Compile all modules, never to be compared with their sources again: an installed folder is not writable.
+
+    Raises:
+        SystemExit: a module of ours or of the interpreter does not compile.
+    """
+    flags = ["-q", "-j", "2", "--invalidation-mode", "unchecked-hash", "-s", str(root)]
+    folders = [root / PYTHON, root / PACKAGES]
+    done = subprocess.run([str(python), "-m", "compileall", *flags, *map(str, folders)], check=False, stdout=sys.stderr)
+    if done.returncode:
+        raise SystemExit("some modules do not compile")
+
+
+def check_size(root: Path) -> None:
+    """Compare what the bundle takes, the starter left out, with what it may.
+
+    Raises:
+        SystemExit: it is too large.
+    """
+    starter = n_bytes(root / PACKAGES / STARTER.replace("-", "_"))
+    taken = n_bytes(root) - starter
+    print(f"{taken / 1e6:.1f} MB, and {starter / 1e6:.1f} MB for the starter")
+    if taken > LIMIT_BYTES:
+        raise SystemExit(f"the bundle is larger than {LIMIT_BYTES / 1e6:.0f} MB")

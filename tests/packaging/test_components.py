@@ -1,0 +1,130 @@
+"""Components, licences and bill of materials are read from what is there; what does not fit stops a build."""
+
+import json
+
+import pytest
+from bundle import components, sbom
+from bundle.components import Part
+from bundle.native import SystemLibrary
+from bundle.project import version
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+from app.components import of_bundle
+
+
+def part(licence, name="one"):
+    return Part(name, "1", licence, "python", ())
+
+
+@pytest.mark.parametrize(
+    "licence",
+    ["MIT", "LGPL-3.0-only", "BSD-3-Clause AND 0BSD", "GPL-3.0-or-later WITH GCC-exception-3.1", "MPL-2.0 AND MIT"],
+)
+def test_what_may_be_in_a_bundle(licence):
+    assert components.unfit([part(licence)]) == []
+
+
+@pytest.mark.parametrize(
+    "licence",
+    [
+        "GPL-3.0-or-later",
+        "AGPL-3.0-only",
+        "MIT AND GPL-2.0-only",
+        "LGPL-3.0-only OR GPL-2.0-only",
+        "GPL-2.0-only WITH Classpath-exception-2.0",
+        "Freeware",
+        "",
+    ],
+)
+def test_what_may_not(licence):
+    assert len(components.unfit([part(licence)])) == 1
+
+
+def distribution(root, name, fields, *, text=True):
+    folder = root / "site-packages" / f"{name}-1.0.dist-info"
+    (folder / "licenses").mkdir(parents=True)
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n{fields}\n", encoding="utf-8")
+    if text:
+        (folder / "licenses" / "LICENSE").write_text(f"the licence of {name}", encoding="utf-8")
+
+
+def test_a_bundle_lists_what_is_in_it_and_the_program_reads_that(tmp_path):
+    # GIVEN a bundle of our own distribution, one more, and a library of the system
+    distribution(tmp_path, "slipstream_chat", "License-Expression: Apache-2.0")
+    distribution(tmp_path, "Other.Thing", "License-Expression: MIT")
+    text = tmp_path / "copyright"
+    text.write_text("of zlib", encoding="utf-8")
+    library = Part("zlib1g", "1.3", "Zlib", "library", (text,), "https://example.org/", "", "pkg:deb/debian/zlib1g@1.3")
+    # WHEN it is described
+    found = components.distributions(tmp_path, {"other-thing": "ab" * 32})
+    written = components.write(tmp_path, [*found, library])
+    place = sbom.write(tmp_path, written)
+    # THEN About finds each with its text
+    shown = {one.name: one for one in of_bundle(tmp_path)}
+    assert {name: one.licence for name, one in shown.items()} == {
+        "other-thing": "MIT",
+        "slipstream-chat": "Apache-2.0",
+        "zlib1g": "Zlib",
+    }
+    assert shown["other-thing"].text(tmp_path) == "the licence of Other.Thing"
+    assert shown["zlib1g"].text(tmp_path) == "of zlib"
+    # AND the bill of materials is a valid document with the same components, licences and hashes
+    words = place.read_text(encoding="utf-8")
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(words) is None
+    bom = json.loads(words)
+    assert bom["metadata"]["component"]["name"] == "slipstream-chat"
+    listed = {one["name"]: one for one in bom["components"]}
+    assert listed.keys() == {"other-thing", "zlib1g"}
+    assert listed["other-thing"]["hashes"] == [{"alg": "SHA-256", "content": "ab" * 32}]
+    assert listed["other-thing"]["licenses"][0]["license"]["id"] == "MIT"
+
+
+@pytest.mark.parametrize(("fields", "text"), [("License: Freeware", True), ("License-Expression: MIT", False)])
+def test_a_distribution_without_a_known_licence_or_its_text_stops_the_build(tmp_path, fields, text):
+    distribution(tmp_path, "mystery", fields, text=text)
+    with pytest.raises(SystemExit, match="mystery has no licence"):
+        components.distributions(tmp_path, {})
+
+
+def test_a_system_library_without_a_known_licence_stops_the_build(tmp_path):
+    with pytest.raises(SystemExit, match="libmystery1"):
+        components.of_system([SystemLibrary("libmystery.so.1", tmp_path, "libmystery1", "1")])
+
+
+def test_all_licences_that_are_written_down_by_hand_fit():
+    import tomllib
+
+    from bundle.project import PACKAGING
+
+    told = components.embedded()
+    native = tomllib.loads((PACKAGING / "native_licences.toml").read_text(encoding="utf-8"))
+    licences = {**told["licences"], **native, **{one["name"]: one["licence"] for one in told["inside"]}}
+    assert components.unfit([part(licence, name) for name, licence in licences.items()]) == []
+    texts = {text for one in told["inside"] for text in one["texts"]} | {t for ts in told["texts"].values() for t in ts}
+    assert [text for text in texts if not (PACKAGING / "texts" / text).is_file()] == []
+
+
+def test_there_is_one_place_for_the_version():
+    import re
+
+    from bundle.project import ROOT
+
+    pattern = re.compile(rf"(?<![\d.]){re.escape(version())}(?![\d.])")
+    files = [*(ROOT / "app").rglob("*.py"), *(path for path in (ROOT / "packaging").rglob("*") if path.is_file())]
+    named = [path for path in files if path.suffix not in (".txt", ".pyc") and pattern.search(path.read_text("utf-8"))]
+    assert [path.name for path in named] == []
+
+
+def test_constraints_pin_versions_within_the_projects_bounds():
+    from bundle.project import requirements, starter_requirement
+    from bundle.wheels import CONSTRAINTS
+    from packaging.requirements import Requirement
+
+    lines = [line for line in CONSTRAINTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    pinned = {components.plain(line.split("==")[0]): line.split("==")[1] for line in lines}
+    for line in (*requirements(), starter_requirement()):
+        wanted = Requirement(line)
+        name = components.plain(wanted.name)
+        assert name in pinned or name == "cryptography", line
+        assert name not in pinned or wanted.specifier.contains(pinned[name]), line

@@ -1,0 +1,223 @@
+"""The Windows build, as far as it can be tried elsewhere: Python parts with a fake toolchain, scripts parsed."""
+
+import re
+import shutil
+import subprocess
+import zipfile
+
+import build_windows
+import pytest
+from build_windows import SIGNER, Builder, parse
+from bundle.project import PACKAGING, ROOT, version
+
+
+class Toolchain:
+    """Stands in for clang, llvm-rc, PowerShell and Inno Setup: notes what it is asked for and makes what they would."""
+
+    def __init__(self, signature=("Valid", SIGNER)):
+        self.signature, self.asked = signature, []
+
+    def __call__(self, command):
+        self.asked.append(list(command))
+        if command[0] == "powershell":
+            return "\r\n".join([*self.signature, ""])
+        return ""
+
+    def named(self, name):
+        return [command for command in self.asked if command[0] == name]
+
+
+def embeddable(tmp_path, *names):
+    package = tmp_path / "python-embed.zip"
+    with zipfile.ZipFile(package, "w") as packed:
+        for name in names or ("python.exe", "pythonw.exe", "python313._pth", "python313.zip", "LICENSE.txt"):
+            packed.writestr(name, "python313.zip\n.\n#import site\n" if name.endswith("_pth") else "x")
+    return package
+
+
+@pytest.fixture
+def builder(tmp_path):
+    root, work = tmp_path / "Slip stream ü", tmp_path / "work"
+    root.mkdir()
+    work.mkdir()
+    return Builder(root, work, Toolchain())
+
+
+def test_the_embeddable_python_sees_the_bundle_and_nothing_else(builder, tmp_path):
+    assert builder.unpack_python(embeddable(tmp_path)) == "3.13"
+    paths = (builder.root / "python" / "python313._pth").read_text(encoding="utf-8")
+    assert paths.splitlines() == ["python313.zip", ".", "..\\site-packages"]
+    (question,) = builder.run.named("powershell")
+    assert str(builder.root / "python" / "python.exe") in question[-1]
+
+
+@pytest.mark.parametrize("signature", [("NotSigned", ""), ("Valid", "Somebody Else"), ("HashMismatch", SIGNER)])
+def test_a_python_of_somebody_else_is_refused(builder, tmp_path, signature):
+    builder.run.signature = signature
+    with pytest.raises(SystemExit, match="not signed"):
+        builder.unpack_python(embeddable(tmp_path))
+
+
+def test_a_package_that_is_no_embeddable_python_is_refused(builder, tmp_path):
+    with pytest.raises(SystemExit, match="not the embeddable package"):
+        builder.unpack_python(embeddable(tmp_path, "python.exe"))
+
+
+def test_the_engine_is_compiled_for_snapdragon_unless_its_wheel_is_there(builder, tmp_path, monkeypatch):
+    monkeypatch.delenv("CMAKE_ARGS", raising=False)
+    builder.build_engine(tmp_path)
+    (asked,) = builder.run.asked
+    assert asked[-1].startswith("llama-cpp-python==")
+    flags = build_windows.os.environ["CMAKE_ARGS"]
+    for wanted in ("-DCMAKE_C_COMPILER=clang", "-DGGML_NATIVE=OFF", "dotprod", "i8mm", "-DGGML_OPENMP=OFF"):
+        assert wanted in flags
+    (tmp_path / "llama_cpp_python-0.3.36-cp313-cp313-win_arm64.whl").touch()
+    builder.build_engine(tmp_path)
+    assert len(builder.run.asked) == 1
+
+
+def test_launchers_get_icon_and_version_and_one_of_them_a_console(builder, qapp):
+    builder.build_launchers()
+    script = (builder.work / "launcher.rc").read_text(encoding="utf-8")
+    assert f'VALUE "ProductVersion", "{version()}"' in script
+    assert re.search(r"^FILEVERSION \d+,\d+,\d+,\d+$", script, re.MULTILINE)
+    assert "@" not in script
+    assert (builder.work / "slipstream.ico").read_bytes()[:4] == b"\0\0\1\0"
+    window, console = builder.run.named("clang")
+    assert "-DCONSOLE" in console
+    assert "-DCONSOLE" not in window
+    assert str(builder.root / "slipstream.exe") in window
+    assert str(builder.root / "slipstream-cli.exe") in console
+
+
+def test_the_installer_gets_version_and_folders(builder, tmp_path):
+    made = builder.build_installer(tmp_path)
+    (asked,) = builder.run.named("iscc")
+    assert f"/DAppVersion={version()}" in asked
+    assert f"/DBundle={builder.root}" in asked
+    assert made.name == f"slipstream-{version()}-windows-arm64-setup.exe"
+
+
+def test_it_says_so_on_other_systems(monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.argv", ["build_windows.py", "--python", str(tmp_path / "x.zip")])
+    monkeypatch.setattr("sys.platform", "linux")
+    with pytest.raises(SystemExit, match="Windows on ARM64 only"):
+        build_windows.main()
+
+
+def test_a_tool_that_is_not_there_is_named():
+    with pytest.raises(SystemExit, match="slipstream-no-such-tool is not installed"):
+        build_windows.run(["slipstream-no-such-tool"])
+
+
+def test_options_have_sound_defaults(tmp_path):
+    options = parse(["--python", str(tmp_path)])
+    assert options.out == ROOT / "dist"
+    assert not options.without_starter
+
+
+# --- the installer's script ---------------------------------------------------------------------------
+
+SECTIONS = {"Setup", "Languages", "Tasks", "InstallDelete", "Files", "Icons", "Registry", "Run", "Code"}
+PARAMETERS = {
+    "Languages": {"Name", "MessagesFile"},
+    "Tasks": {"Name", "Description", "GroupDescription", "Flags"},
+    "InstallDelete": {"Type", "Name"},
+    "Files": {"Source", "DestDir", "Flags"},
+    "Icons": {"Name", "Filename", "AppUserModelID", "Tasks"},
+    "Registry": {"Root", "Subkey", "ValueType", "ValueName", "ValueData", "Flags", "Tasks"},
+    "Run": {"Filename", "Description", "Flags"},
+}
+
+
+@pytest.fixture(scope="module")
+def script():
+    """Return the lines of each section of the installer's script."""
+    sections, current = {}, None
+    for line in (PACKAGING / "windows" / "slipstream.iss").read_text(encoding="utf-8").splitlines():
+        if match := re.fullmatch(r"\[(\w+)\]", line):
+            current = sections.setdefault(match[1], [])
+        elif current is not None and line.strip() and not line.startswith(";"):
+            current.append(line)
+    return sections
+
+
+def entries(script, section):
+    """Return the entries of a section, each as its parameters."""
+    found = []
+    for line in script[section]:
+        rest, entry = line, {}
+        while rest:
+            match = re.match(r'(\w+): ("(?:[^"]|"")*"|[^;"]+)(?:; |$)', rest)
+            assert match, f"cannot be read: {rest}"
+            entry[match[1]] = match[2].strip('"') if match[2].startswith('"') else match[2]
+            rest = rest[match.end() :]
+        found.append(entry)
+    return found
+
+
+def test_the_script_has_known_sections_and_parameters_only(script):
+    assert script.keys() == SECTIONS
+    for section, known in PARAMETERS.items():
+        for entry in entries(script, section):
+            assert entry.keys() <= known, entry
+
+
+def test_it_installs_for_one_person_on_arm64(script):
+    setup = dict(line.split("=", 1) for line in script["Setup"])
+    assert setup["PrivilegesRequired"] == "lowest"
+    assert setup["ArchitecturesAllowed"] == setup["ArchitecturesInstallIn64BitMode"] == "arm64"
+    assert re.fullmatch(r"\{\{[0-9A-F-]{36}\}", setup["AppId"])
+
+
+def test_an_upgrade_deletes_only_what_a_bundle_fills(script):
+    deleted = {entry["Name"] for entry in entries(script, "InstallDelete")}
+    assert deleted == {rf"{{app}}\{name}" for name in ("python", "site-packages", "licences", "runtimes")}
+
+
+def test_only_the_uninstaller_touches_data_and_it_asks_with_no_as_the_answer(script):
+    outside = [line for name, lines in script.items() if name != "Code" for line in lines if "localappdata" in line]
+    assert outside == []
+    code = "\n".join(script["Code"])
+    assert code.count("DelTree") == 1
+    assert re.search(r"SuppressibleMsgBox\([^)]*MB_DEFBUTTON2, IDNO\) = IDYES then\s+DelTree", code)
+    assert code.count("begin") == len(re.findall(r"\bend;", code))
+
+
+def test_files_are_associated_only_where_that_is_wanted(script):
+    assert {entry["Tasks"] for entry in entries(script, "Registry")} == {"associate"}
+    (task,) = [entry for entry in entries(script, "Tasks") if entry["Name"] == "associate"]
+    assert task["Flags"] == "unchecked"
+
+
+# --- the launcher -------------------------------------------------------------------------------------
+
+
+@pytest.mark.full
+@pytest.mark.linux
+@pytest.mark.parametrize("define", [[], ["-DCONSOLE"]])
+def test_the_launcher_compiles(tmp_path, define):
+    compiler = shutil.which("x86_64-w64-mingw32-gcc")
+    assert compiler, "install gcc-mingw-w64-x86-64"
+    source = PACKAGING / "windows" / "launcher.c"
+    words = [compiler, "-municode", "-Wall", "-Wextra", "-Werror", *define, "-o", str(tmp_path / "x.exe"), str(source)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "x.exe").read_bytes()[:2] == b"MZ"
+
+
+# --- wheels -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.full
+@pytest.mark.network
+def test_every_wheel_but_the_engines_resolves_for_windows_on_arm64(tmp_path):
+    from bundle.project import requirements
+    from bundle.wheels import Target, resolve
+
+    names = [line for line in requirements() if not line.startswith("llama-cpp-python")]
+    target = Target("win_arm64", "3.13")
+    chosen = resolve(names, target, tmp_path / "report.json")
+    assert {"pyside6-essentials", "numpy", "msgspec", "cryptography", "psutil", "hf-xet"} <= chosen.keys()
+    with pytest.raises(SystemExit, match="pip failed"):
+        resolve(["llama-cpp-python==0.3.36"], target, tmp_path / "report.json")
