@@ -15,6 +15,9 @@ from pathlib import Path
 from bundle.project import LIBRARIES, PACKAGES, PYTHON
 
 C_LIBRARY = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|nsl|anl|mvec))\.so\.\d+")
+EVERYWHERE = {"libgcc_s.so.1", "libstdc++.so.6", "libz.so.1"}
+"""What every system with a package manager has. Graphics drivers need theirs, which may be newer than ours."""
+
 OPTIONAL = ("platformthemes/libqgtk3.so",)
 """Loaded by Qt only where the machine has what they need (GTK)."""
 
@@ -60,7 +63,7 @@ def add_system_libraries(root: Path) -> list[SystemLibrary]:
     What the interpreter needs goes beside it, and it is told to look there first: it must run before it can look.
 
     Raises:
-        SystemExit: the building machine lacks one, or does not know which package it is of.
+        SystemExit: the building machine lacks one, or does not know which package it is of, or nothing would load it.
     """
     folder = root / LIBRARIES
     folder.mkdir()
@@ -71,10 +74,11 @@ def add_system_libraries(root: Path) -> list[SystemLibrary]:
         (folder / name).write_text("".join(f"{one}\n" for one in closure), encoding="ascii")
     for name, path in found.items():
         shutil.copy2(path.resolve(), folder / name)
-    private = _closure(missing(root, PYTHON) | missing_in_packages(root))
+    if others := missing_in_packages(root) - EVERYWHERE:
+        raise SystemExit(f"packages need libraries that nothing loads for them: {', '.join(sorted(others))}")
+    private = {name: path for name, path in _closure(missing(root, PYTHON)).items() if name not in EVERYWHERE}
     for name, path in private.items():
-        if name not in found:
-            shutil.copy2(path.resolve(), root / PYTHON / "lib" / name)
+        shutil.copy2(path.resolve(), root / PYTHON / "lib" / name)
     _point_to_own(root)
     return [_of_package(name, path) for name, path in sorted((found | private).items())]
 

@@ -8,6 +8,7 @@ import zipfile
 import build_windows
 import pytest
 from build_windows import SIGNER, Builder, parse
+from bundle import components
 from bundle.project import PACKAGING, ROOT, version
 
 
@@ -221,3 +222,61 @@ def test_every_wheel_but_the_engines_resolves_for_windows_on_arm64(tmp_path):
     assert {"pyside6-essentials", "numpy", "msgspec", "cryptography", "psutil", "hf-xet"} <= chosen.keys()
     with pytest.raises(SystemExit, match="pip failed"):
         resolve(["llama-cpp-python==0.3.36"], target, tmp_path / "report.json")
+
+
+SYSTEM = re.compile(
+    r"(api-ms-win-.*|ext-ms-.*|(advapi32|authz|bcrypt|comdlg32|crypt32|d2d1|d3d1[12]|d3d9|dnsapi|dwmapi|dwrite|dxgi|gdi32|"
+    r"imm32|iphlpapi|kernel32|mpr|msvcrt|ncrypt|netapi32|normaliz|ntdll|ole32|oleaut32|pdh|powrprof|propsys|psapi|rpcrt4|"
+    r"secur32|setupapi|shcore|shell32|shlwapi|ucrtbase|user32|userenv|uxtheme|version|winmm|winspool|wintrust|wldap32|"
+    r"ws2_32|wtsapi32|uiautomationcore|icuuc|icuin|icu|winhttp|wininet|dhcpcsvc|bcryptprimitives|cfgmgr32)\.(dll|drv))",
+    re.IGNORECASE,
+)
+"""What Windows 11 itself has."""
+
+
+def engine_wheel(folder):
+    """Make a wheel in the place of the engine's, which cannot be compiled here."""
+    about = "llama_cpp_python-0.3.36.dist-info"
+    contents = {
+        "llama_cpp/__init__.py": "",
+        "llama_cpp/server/app.py": "",
+        "llama_cpp/lib/llama.dll": "MZ",
+        "llama_cpp/lib/mtmd.dll": "MZ",
+        f"{about}/METADATA": "Metadata-Version: 2.4\nName: llama_cpp_python\nVersion: 0.3.36\n"
+        "License-Expression: MIT\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-win_arm64\n",
+        f"{about}/licenses/LICENSE.md": "MIT",
+    }
+    contents[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in contents)
+    with zipfile.ZipFile(folder / "llama_cpp_python-0.3.36-py3-none-win_arm64.whl", "w") as wheel:
+        for name, text in contents.items():
+            wheel.writestr(name, text)
+
+
+@pytest.mark.full
+@pytest.mark.network
+@pytest.mark.linux
+@pytest.mark.timeout(600)
+def test_the_packages_of_the_windows_bundle_are_pruned_by_the_list_and_find_their_libraries(builder, tmp_path):
+    # GIVEN the real wheels for Windows on ARM64, but for the engine's
+    builder.unpack_python(embeddable(tmp_path))
+    engine_wheel(tmp_path)
+    # WHEN they are laid out as the build does it, which fails where a rule matches nothing
+    build_windows.lay_out(builder, tmp_path, "3.13", with_starter=False)
+    # THEN every native file finds what it asks for: here, or in Windows
+    packages = builder.root / "site-packages"
+    natives = [path for path in packages.rglob("*") if path.suffix in (".dll", ".pyd") and path.stat().st_size > 10]
+    assert len(natives) > 20
+    here = {path.name.lower() for path in natives} | {"python3.dll", "python313.dll"}
+    here |= {"vcruntime140.dll", "vcruntime140_1.dll"}  # beside python.exe
+    lacking = set()
+    for path in natives:
+        told = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True, timeout=60)
+        asked = re.findall(r"DLL Name: (\S+)", told.stdout)
+        assert asked, path
+        lacking |= {(path.name, name) for name in asked if name.lower() not in here and not SYSTEM.fullmatch(name)}
+    assert lacking == set()
+    # AND all licences are known and fit
+    parts = components.distributions(builder.root, {})
+    assert components.unfit([*parts, *components.inside(builder.root, parts)]) == []
+    assert sum(path.stat().st_size for path in packages.rglob("*") if path.is_file()) < 200e6
