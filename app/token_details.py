@@ -14,3 +14,14 @@ class TokenDetail(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
 
     n_chars: int
     probability: float
+
+
+class TokenLogprob(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A token's bytes and the natural logarithm of its probability; ``top`` are the likeliest tokens in its place.
+
+    Probabilities are the target's own, before any sampling setting. A control token has no bytes.
+    """
+
+    piece: bytes
+    logprob: float
+    top: tuple[tuple[bytes, float], ...] = ()

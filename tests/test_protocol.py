@@ -35,6 +35,8 @@ def strategy(kind: object) -> st.SearchStrategy:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Literal:
         return st.sampled_from(inner)
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return st.tuples(*map(strategy, inner))
     if origin is tuple:
         return st.lists(strategy(inner[0]), max_size=4).map(tuple)
     if origin is dict:
@@ -45,6 +47,7 @@ def strategy(kind: object) -> st.SearchStrategy:
         int: st.integers(-(2**53), 2**53),
         float: st.floats(allow_nan=False, allow_infinity=False),
         str: TEXT,
+        bytes: st.binary(max_size=8),
         bool: st.booleans(),
         type(None): st.none(),
     }

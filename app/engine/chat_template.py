@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal
@@ -22,7 +22,8 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from app.protocol import ChatMessage
+from app.engine.tool_words import OPEN, PLAIN, described, in_words
+from app.protocol import ChatMessage, Templating, ToolCall
 
 Writing = Literal["as given", "joined", "folded", "parts", "folded parts"]
 Turn = dict[str, Any]
@@ -45,6 +46,7 @@ class Rendering:
 
     text: str
     writing: Writing
+    tools_in_words: bool = False
 
 
 class GenerationTag(Extension):
@@ -93,11 +95,15 @@ def _compiled(template: str) -> Template:
     return _environment().from_string(template)
 
 
+def _is_plain(message: ChatMessage) -> bool:
+    return not message.tool_calls and message.role != "tool"
+
+
 def _join(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Make one message of neighbours with the same role."""
     joined: list[ChatMessage] = []
     for message in messages:
-        if joined and joined[-1].role == message.role:
+        if joined and joined[-1].role == message.role and _is_plain(message) and _is_plain(joined[-1]):
             both = f"{joined[-1].content}\n\n{message.content}"
             joined[-1] = ChatMessage(message.role, both)
         else:
@@ -126,21 +132,35 @@ def writings(messages: Sequence[ChatMessage]) -> Iterator[tuple[Writing, list[Tu
         ("folded parts", _fold(messages), True),
     )
     for writing, version, as_parts in ways:
-        turns: list[Turn] = [
-            {"role": m.role, "content": [{"type": "text", "text": m.content}] if as_parts else m.content}
-            for m in version
-        ]
+        turns = [_turn(message, as_parts=as_parts) for message in version]
         if turns not in seen:
             seen.append(turns)
             yield writing, turns
 
 
-def _generate(template: Template, turns: list[Turn], bos: str, eos: str) -> str:
+def _turn(message: ChatMessage, *, as_parts: bool) -> Turn:
+    turn: Turn = {
+        "role": message.role,
+        "content": [{"type": "text", "text": message.content}] if as_parts else message.content,
+    }
+    if message.tool_calls:
+        turn["tool_calls"] = [_call(call) for call in message.tool_calls]
+    if message.tool_call_id:
+        turn["tool_call_id"] = message.tool_call_id
+    return turn
+
+
+def _call(call: ToolCall) -> dict[str, object]:
+    function = {"name": call.name, "arguments": json.loads(call.arguments or "{}")}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _generate(template: Template, turns: list[Turn], bos: str, eos: str, tools: list[Turn] | None = None) -> str:
     """Run the template, stopping it when its text has no reasonable end."""
-    left = MAX_TEXT_CHARS + 4 * sum(len(str(turn["content"])) for turn in turns)
+    left = MAX_TEXT_CHARS + 4 * sum(len(str(turn)) for turn in (*turns, *(tools or ())))
     pieces = []
     for piece in template.generate(
-        messages=turns, add_generation_prompt=True, bos_token=bos, eos_token=eos, tools=None, documents=None
+        messages=turns, add_generation_prompt=True, bos_token=bos, eos_token=eos, tools=tools, documents=None
     ):
         left -= len(piece)
         if left < 0:
@@ -154,7 +174,13 @@ def _words(turn: Turn) -> str:
     return str(content if isinstance(content, str) else content[0]["text"])
 
 
-def _lets_through(template: Template, turns: list[Turn], text: str) -> bool:
+def _names_all(turns: list[Turn], tools: list[Turn] | None, text: str) -> bool:
+    """Tell whether the text names every tool, and every one that was called."""
+    calls = (call for turn in turns for call in turn.get("tool_calls", ()))
+    return all(one["function"]["name"] in text for one in (*(tools or ()), *calls))
+
+
+def _lets_through(template: Template, turns: list[Turn], text: str, tools: list[Turn] | None = None) -> bool:
     """Tell whether the text holds what system and user say.
 
     Earlier answers do not count: templates of reasoning models drop parts of them on purpose. If a message is not
@@ -171,12 +197,42 @@ def _lets_through(template: Template, turns: list[Turn], text: str) -> bool:
         marked.append(
             {**turn, "content": mark if isinstance(turn["content"], str) else [{"type": "text", "text": mark}]}
         )
-    probe = _generate(template, marked, "", "")
+    probe = _generate(template, marked, "", "", tools)
     return all(_words(turn) in probe for turn in marked if turn["role"] != "assistant")
 
 
-def render(source: str, messages: Sequence[ChatMessage], bos: str = "", eos: str = "") -> Rendering:
+def _knows_tools(source: str) -> bool:
+    """Tell whether a template has tools called in the marks that are understood here, with JSON between them."""
+    return "tools" in source and OPEN in source and "<function=" not in source
+
+
+def render(
+    source: str, messages: Sequence[ChatMessage], bos: str = "", eos: str = "", templating: Templating = PLAIN
+) -> Rendering:
     """Return the prompt that the template makes of the messages, ready for the assistant to speak.
+
+    Tools are the template's affair if it knows them; else they are described in words.
+
+    Raises:
+        jinja2.TemplateError: the template is no valid template, or raised by itself whatever the writing.
+        DeafTemplateError: it renders, but without what was written.
+        HugeTextError: its text has no end.
+    """
+    if not templating.tools and all(map(_is_plain, messages)):
+        return _render(source, messages, bos, eos)
+    if _knows_tools(source):
+        try:
+            tools = [described(tool) for tool in templating.tools]
+            return _render(source, messages, bos, eos, tools)
+        except (TemplateError, DeafTemplateError, TypeError):
+            pass  # in words, then
+    return replace(_render(source, in_words(messages, templating.tools), bos, eos), tools_in_words=True)
+
+
+def _render(
+    source: str, messages: Sequence[ChatMessage], bos: str, eos: str, tools: list[Turn] | None = None
+) -> Rendering:
+    """Render in the first writing that the template takes.
 
     Raises:
         jinja2.TemplateError: the template is no valid template, or raised by itself whatever the writing.
@@ -187,8 +243,8 @@ def render(source: str, messages: Sequence[ChatMessage], bos: str = "", eos: str
     first_fault: Exception | None = None
     for writing, turns in writings(messages):
         try:
-            text = _generate(template, turns, bos, eos)
-            if not turns or _lets_through(template, turns, text):
+            text = _generate(template, turns, bos, eos, tools)
+            if not turns or (_lets_through(template, turns, text, tools) and _names_all(turns, tools, text)):
                 return Rendering(text, writing)
         except (HugeTextError, MemoryError, RecursionError):
             raise

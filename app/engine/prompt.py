@@ -8,11 +8,12 @@ same turns, so the memory holds most of their prompts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from app.engine.llama import Model
 from app.engine.plain_text import marked
 from app.errors import PromptTooLongError, UsageError
-from app.protocol import ChatMessage, Generate, NoticeInfo
+from app.protocol import ChatMessage, Generate, NoticeInfo, Templating
 
 FIRST_LOOK = 8_192
 """Characters at the beginning of a long text that are tokenised first: a hundredth of a second."""
@@ -23,12 +24,23 @@ CUT_TOKENS = 64
 MAX_CONTEXTS_TO_SLIDE = 16
 """A conversation of more contexts than that is refused even where the oldest turns may be left out."""
 
+END_CHARS = 64
+"""How much of the end of a prompt is told: it holds any mark that a template begins the answer with."""
+
 Notices = tuple[NoticeInfo, ...]
-Render = Callable[[Sequence[ChatMessage]], tuple[str, Notices]]
+Render = Callable[[Sequence[ChatMessage], Templating], tuple[str, Notices]]
 
 
-def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> tuple[list[int], Notices]:
-    """Return the prompt's tokens, fewer than ``n_ctx``, and what a person should know about them.
+class Prompt(NamedTuple):
+    """The tokens of a prompt, what a person should know about them, and the end of its text if a template made it."""
+
+    tokens: list[int]
+    notices: Notices = ()
+    end: str = ""
+
+
+def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> Prompt:
+    """Return the prompt, of fewer than ``n_ctx`` tokens.
 
     Raises:
         UsageError: there is no prompt, or two.
@@ -41,32 +53,31 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> 
 
     n_most = n_ctx * (MAX_CONTEXTS_TO_SLIDE if command.slide and command.prompt is None else 1)
 
-    def tokens_of(messages: Sequence[ChatMessage]) -> tuple[list[int], Notices]:
-        messages, mark = marked(messages, model.control_finder)
-        text, notices = render(messages)
+    def tokens_of(messages: Sequence[ChatMessage]) -> Prompt:
+        messages, templating, mark = marked(messages, command.templating, model.control_finder)
+        text, notices = render(messages, templating)
         _check_beginnings(text, model, n_most, n_ctx)
         bos = model.text_of(model.bos)
         first, *others = text.split(mark) if mark else [text]
         tokens = model.tokenise(first, add_special=not (bos and first.startswith(bos)))
         for piece in others:
             tokens += model.tokenise(piece)
-        return tokens, notices
+        return Prompt(tokens, notices, text[-END_CHARS:])
 
-    notices: Notices = ()
     if command.prompt is not None:
         _check_beginnings(command.prompt, model, n_most, n_ctx)
-        tokens = model.tokenise(command.prompt, add_special=True)
+        prompt = Prompt(model.tokenise(command.prompt, add_special=True))
     else:
-        tokens, notices = tokens_of(command.messages)
-    if not tokens:
+        prompt = tokens_of(command.messages)
+    if not prompt.tokens:
         raise UsageError("The prompt is empty.", "Write something.")
     if command.slide and command.prompt is None:
-        n_least = _n_to_leave_out(len(tokens), n_ctx, command.max_tokens)
+        n_least = _n_to_leave_out(len(prompt.tokens), n_ctx, command.max_tokens)
         if n_least > 0:
-            tokens, notices = _slide(command.messages, len(tokens) - n_least, tokens_of, (tokens, notices))
-    if len(tokens) >= n_ctx:
-        raise _too_long(f"{len(tokens)}", n_ctx)
-    return tokens, notices
+            prompt = _slide(command.messages, len(prompt.tokens) - n_least, tokens_of, prompt)
+    if len(prompt.tokens) >= n_ctx:
+        raise _too_long(f"{len(prompt.tokens)}", n_ctx)
+    return prompt
 
 
 def _too_long(n_tokens: str, n_ctx: int) -> PromptTooLongError:
@@ -103,9 +114,9 @@ def _n_to_leave_out(n_tokens: int, n_ctx: int, max_tokens: int) -> int:
 def _slide(
     messages: Sequence[ChatMessage],
     n_wanted: int,
-    tokens_of: Callable[[Sequence[ChatMessage]], tuple[list[int], Notices]],
-    whole: tuple[list[int], Notices],
-) -> tuple[list[int], Notices]:
+    tokens_of: Callable[[Sequence[ChatMessage]], Prompt],
+    whole: Prompt,
+) -> Prompt:
     """Leave out the fewest oldest turns that bring the prompt to ``n_wanted`` tokens, or all but the last.
 
     Args:
@@ -115,18 +126,17 @@ def _slide(
         whole: what ``tokens_of`` said of all messages.
     """
     starts = [i for i, message in enumerate(messages) if message.role == "user"][1:]
-    low, high, best = 0, len(starts) - 1, (0, *whole)
+    low, high, n_left_out, best = 0, len(starts) - 1, 0, whole
     while low <= high:
         # The last turn alone is the answer if nothing is short enough, so the search ends there.
         middle = (low + high) // 2
         kept = _from(messages, starts[middle])
-        tokens, notices = tokens_of(kept)
-        if len(tokens) <= n_wanted or middle == len(starts) - 1:
-            best, high = (len(messages) - len(kept), tokens, notices), middle - 1
+        prompt = tokens_of(kept)
+        if len(prompt.tokens) <= n_wanted or middle == len(starts) - 1:
+            n_left_out, best, high = len(messages) - len(kept), prompt, middle - 1
         else:
             low = middle + 1
-    n_left_out, tokens, notices = best
-    return tokens, (*notices, _left_out(n_left_out)) if n_left_out else notices
+    return best._replace(notices=(*best.notices, _left_out(n_left_out))) if n_left_out else best
 
 
 def _from(messages: Sequence[ChatMessage], start: int) -> list[ChatMessage]:

@@ -21,14 +21,15 @@ from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
 from app.engine.llama import DecodeCancelledError, Grammar
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
-from app.engine.prompt import make_prompt
+from app.engine.prompt import Prompt, make_prompt
 from app.engine.prompt_cache import reusable
 from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, Outcome, speculate
 from app.engine.template import Renderer
 from app.engine.text import TextStream
-from app.engine.token_details import NotingChooser
-from app.errors import DecodeError, EngineError, ModelFileError
+from app.engine.token_details import MAX_TOP_LOGPROBS, LogprobChooser, NotingChooser
+from app.engine.tool_words import PLAIN
+from app.errors import DecodeError, EngineError, ModelFileError, UsageError
 from app.protocol import (
     ChatMessage,
     Chunk,
@@ -43,6 +44,7 @@ from app.protocol import (
     Prefill,
     Started,
     StopReason,
+    Templating,
 )
 
 
@@ -128,11 +130,13 @@ class Session:
         """Return the token ids of a text. Thread-safe."""
         return tuple(self._require().target.model.tokenise(text))
 
-    def render(self, messages: Sequence[ChatMessage]) -> tuple[str, tuple[NoticeInfo, ...]]:
+    def render(
+        self, messages: Sequence[ChatMessage], templating: Templating = PLAIN
+    ) -> tuple[str, tuple[NoticeInfo, ...]]:
         """Return the prompt that the model's own template makes, and what went wrong. Thread-safe."""
         model = self._require().target.model
         return self._renderer.render(
-            model.chat_template(), messages, bos=model.text_of(model.bos), eos=model.text_of(model.eos)
+            model.chat_template(), messages, templating, bos=model.text_of(model.bos), eos=model.text_of(model.eos)
         )
 
     # --- measuring ------------------------------------------------------------------------------------
@@ -161,21 +165,25 @@ class Session:
             SlipstreamError: the request cannot be answered, or the target failed.
         """
         pair = self._require()
-        tokens, notices = make_prompt(command, pair.target.model, pair.target.context.n_ctx, self.render)
+        prompt = make_prompt(command, pair.target.model, pair.target.context.n_ctx, self.render)
+        if command.n_top_logprobs > MAX_TOP_LOGPROBS:
+            raise UsageError(
+                f"{command.n_top_logprobs} log-probabilities are asked for.", f"At most {MAX_TOP_LOGPROBS}."
+            )
         if not command.reuse_memory:
             pair.target.forget()
-        sampler = Sampler(command.sampling, pair.target.model.n_vocab, tokens)
-        answer = _Answer(command, pair, tokens, sampler, received_s)
+        sampler = Sampler(command.sampling, pair.target.model.n_vocab, prompt.tokens)
+        answer = _Answer(command, pair, prompt.tokens, sampler, received_s)
         try:
             if command.sampling.grammar:
                 sampler.keep_to(Grammar(pair.target.model, command.sampling.grammar))
-            engaged = engage(command, pair, sampler, tokens)
+            engaged = engage(command, pair, sampler, prompt.tokens)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)
                 for part in (pair.target, pair.draft, pair.heads):
                     if part is not None:
                         stack.enter_context(part.context.cancelled_by(cancel))
-                yield from answer.run(engaged, notices, cancel)
+                yield from answer.run(engaged, prompt, cancel)
         finally:
             sampler.close()
 
@@ -210,18 +218,19 @@ class _Answer:
     stop_reason: StopReason = "length"
     stream: TextStream = field(init=False)
     noting: NotingChooser | None = field(init=False)
+    logprobs: LogprobChooser | None = field(init=False)
     text: str = ""
 
     def __post_init__(self) -> None:
         self.stream = TextStream(self.command.stop)
         self.noting = NotingChooser(self.sampler) if self.command.token_details else None
+        n_top, piece = self.command.n_top_logprobs, self.pair.target.model.piece
+        self.logprobs = LogprobChooser(self.noting or self.sampler, n_top, piece) if n_top >= 0 else None
 
-    def run(
-        self, engaged: Engaged, notices: tuple[NoticeInfo, ...], cancel: CancelFlag
-    ) -> Iterator[Started | Prefill | Chunk | Done]:
+    def run(self, engaged: Engaged, prompt: Prompt, cancel: CancelFlag) -> Iterator[Started | Prefill | Chunk | Done]:
         """Prefill both models, then speculate."""
         n_cached = self._keep(self.pair.target)
-        yield Started(self.command.id, len(self.tokens), n_cached, engaged.engagement, notices)
+        yield Started(self.command.id, len(self.tokens), n_cached, engaged.engagement, prompt.notices, prompt.end)
         after: list[NoticeInfo] = []
         try:
             yield from self._prefill()
@@ -287,7 +296,7 @@ class _Answer:
         generation = Generation(
             target=self.pair.target.context,
             tokens=self.tokens,
-            chooser=self.noting or self.sampler,
+            chooser=self.logprobs or self.noting or self.sampler,
             is_last=self._take,
             max_tokens=self.command.max_tokens,
             drafters=drafters,
@@ -327,7 +336,10 @@ class _Answer:
     def _chunk(self, outcome: Outcome) -> Chunk:
         text, self.text = self.text, ""
         told = () if self.noting is None else self.noting.take()
-        return Chunk(self.command.id, text, outcome.token_ids, outcome.drafted, outcome.step, outcome.plan, told)
+        logprobs = () if self.logprobs is None else self.logprobs.take()
+        return Chunk(
+            self.command.id, text, outcome.token_ids, outcome.drafted, outcome.step, outcome.plan, told, logprobs
+        )
 
     def settle(self, engaged: Engaged) -> None:
         """Note what the memories hold now, whatever happened."""

@@ -21,7 +21,8 @@ from collections.abc import Sequence
 import msgspec
 
 from app.engine import leash
-from app.protocol import MAX_LINE_BYTES, ChatMessage, NoticeInfo
+from app.engine.tool_words import PLAIN, in_words
+from app.protocol import MAX_LINE_BYTES, ChatMessage, NoticeInfo, Templating
 
 RENDER_LIMIT_S = 2.0
 START_LIMIT_S = 20.0
@@ -36,12 +37,17 @@ class _Request(msgspec.Struct, frozen=True):
     messages: tuple[ChatMessage, ...]
     bos: str
     eos: str
+    templating: Templating = Templating()
 
 
 class _Reply(msgspec.Struct, frozen=True):
-    """What the child says: a prompt and how the messages were written, or a fault (``huge`` or a sentence)."""
+    """What the child says: a prompt and how the messages were written, or a fault (``huge`` or a sentence).
+
+    ``tools_in_words``: the template knows nothing of tools.
+    """
 
     text: str = ""
+    tools_in_words: bool = False
     writing: str = ""
     huge: bool = False
     fault: str = ""
@@ -55,6 +61,10 @@ def chatml(messages: Sequence[ChatMessage]) -> str:
     """Return the conversation in ChatML, the format that most models have seen."""
     turns = "".join(f"<|im_start|>{message.role}\n{message.content}<|im_end|>\n" for message in messages)
     return f"{turns}<|im_start|>assistant\n"
+
+
+def _plain(messages: Sequence[ChatMessage], templating: Templating) -> str:
+    return chatml(in_words(messages, templating.tools))
 
 
 class _Child:
@@ -137,7 +147,13 @@ class Renderer:
             self._child = self._child or _Child()
 
     def render(
-        self, template: str | None, messages: Sequence[ChatMessage], *, bos: str = "", eos: str = ""
+        self,
+        template: str | None,
+        messages: Sequence[ChatMessage],
+        templating: Templating = PLAIN,
+        *,
+        bos: str = "",
+        eos: str = "",
     ) -> tuple[str, tuple[NoticeInfo, ...]]:
         """Return the prompt and what a person should know about how it was made.
 
@@ -145,15 +161,15 @@ class Renderer:
         Never raises for a bad template, and takes at most ``RENDER_LIMIT_S`` (and a cold start of the child).
         """
         if template is None:
-            return chatml(messages), (_MISSING,)
-        request = msgspec.json.encode(_Request(template, tuple(messages), bos, eos)) + b"\n"
+            return _plain(messages, templating), (_MISSING,)
+        request = msgspec.json.encode(_Request(template, tuple(messages), bos, eos, templating)) + b"\n"
         with self._lock:
             reply = self._reply(template, request)
         if reply.fault:
             logger.info("chat template replaced by ChatML: %s", reply.fault)
-            return chatml(messages), (_broken(reply.fault),)
-        notice = _WRITINGS.get(reply.writing)
-        return reply.text, (notice,) if notice else ()
+            return _plain(messages, templating), (_broken(reply.fault),)
+        notices = (_WRITINGS.get(reply.writing), _NO_TOOLS if reply.tools_in_words else None)
+        return reply.text, tuple(notice for notice in notices if notice is not None)
 
     def close(self) -> None:
         """End the child."""
@@ -204,6 +220,10 @@ _FOLDED = NoticeInfo(
     code="template_no_system",
     message="This model's chat template takes no system prompt; it was put in front of the first message.",
 )
+_NO_TOOLS = NoticeInfo(
+    code="template_no_tools",
+    message="This model's chat template knows no tools; they were described in the system prompt.",
+)
 _WRITINGS = {"folded": _FOLDED, "folded parts": _FOLDED}
 
 
@@ -223,8 +243,10 @@ def _answer(line: bytes) -> _Reply:
 
     request = msgspec.json.decode(line, type=_Request)
     try:
-        rendering = chat_template.render(request.template, request.messages, request.bos, request.eos)
-        return _Reply(text=rendering.text, writing=rendering.writing)
+        rendering = chat_template.render(
+            request.template, request.messages, request.bos, request.eos, request.templating
+        )
+        return _Reply(rendering.text, rendering.tools_in_words, rendering.writing)
     except (chat_template.HugeTextError, MemoryError):
         return _Reply(huge=True, fault=_HUGE)
     except chat_template.DeafTemplateError:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from app.engine.drafters import Chooser
 from app.engine.llama import Row
-from app.token_details import TokenDetail
+from app.token_details import TokenDetail, TokenLogprob
+
+MAX_TOP_LOGPROBS = 20
+"""Most tokens that are told in the place of one."""
 
 
 class NotingChooser:
@@ -37,4 +42,40 @@ class NotingChooser:
         told = tuple(map(TokenDetail, self._n_chars, self._probabilities))
         self._n_chars.clear()
         self._probabilities.clear()
+        return told
+
+
+class LogprobChooser:
+    """A chooser that chooses as another does, and notes the log-probabilities of the choice and of the likeliest."""
+
+    def __init__(self, inner: Chooser, n_top: int, piece: Callable[[int], bytes]) -> None:
+        """Prepare it.
+
+        Args:
+            inner: who chooses.
+            n_top: how many of the likeliest tokens are noted, 0 to ``MAX_TOP_LOGPROBS``.
+            piece: returns the bytes of a token.
+        """
+        self._inner, self._n_top, self._piece = inner, n_top, piece
+        self._noted: list[TokenLogprob] = []
+
+    def choose(self, row: Row, position: int) -> int:
+        """Return the other's choice; its probability is that of the whole row, before any sampling setting."""
+        token = self._inner.choose(row, position)
+        shifted = row.astype(np.float64) - float(row.max())
+        logs = shifted - np.log(np.exp(shifted).sum())
+        likeliest = np.argpartition(logs, -self._n_top)[-self._n_top :] if self._n_top else np.empty(0, dtype=np.int64)
+        ordered = sorted(likeliest.tolist(), key=lambda one: (-logs[one], one))
+        top = tuple((self._piece(one), float(logs[one])) for one in ordered)
+        self._noted.append(TokenLogprob(self._piece(token), float(logs[token]), top))
+        return token
+
+    def accept(self, token: int) -> None:
+        """Count a token that was taken."""
+        self._inner.accept(token)
+
+    def take(self) -> tuple[TokenLogprob, ...]:
+        """Return what was noted since the last time, and forget it."""
+        told = tuple(self._noted)
+        self._noted.clear()
         return told

@@ -55,6 +55,7 @@ from app.protocol import (
     Render,
     Rendered,
     Started,
+    Templating,
     Tokenise,
     Tokenised,
     Unload,
@@ -83,7 +84,7 @@ class EngineSession(Protocol):
     def tokenise(self, text: str) -> tuple[int, ...]:
         """Return the token ids of a text; called from another thread, also during a generation."""
 
-    def render(self, messages: Sequence[ChatMessage]) -> tuple[str, tuple[NoticeInfo, ...]]:
+    def render(self, messages: Sequence[ChatMessage], templating: Templating) -> tuple[str, tuple[NoticeInfo, ...]]:
         """Return the prompt of a conversation; called from another thread, also during a generation."""
 
     def unload(self) -> None:
@@ -225,7 +226,7 @@ def _answer_aside(command: Tokenise | Render, session: EngineSession) -> Event:
         case Tokenise():
             return Tokenised(command.id, session.tokenise(command.text))
         case Render():
-            prompt, notices = session.render(command.messages)
+            prompt, notices = session.render(command.messages, command.templating)
             return Rendered(command.id, prompt, notices)
 
 

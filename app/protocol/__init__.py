@@ -49,6 +49,9 @@ from app.protocol.values import (
     Speculation,
     Step,
     StopReason,
+    Templating,
+    Tool,
+    ToolCall,
 )
 
 __all__ = [
@@ -87,8 +90,11 @@ __all__ = [
     "Started",
     "Step",
     "StopReason",
+    "Templating",
     "Tokenise",
     "Tokenised",
+    "Tool",
+    "ToolCall",
     "Unload",
     "Unloaded",
     "decode_command",

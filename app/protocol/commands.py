@@ -7,7 +7,7 @@ import msgspec
 from app.lessons import Lessons
 from app.memory_types import MemoryTypes
 from app.placement import Backends, Placement
-from app.protocol.values import MAX_DRAFT_TOKENS, ChatMessage, Sampling, Speculation
+from app.protocol.values import MAX_DRAFT_TOKENS, ChatMessage, Sampling, Speculation, Templating
 
 
 class _Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
@@ -45,7 +45,8 @@ class Generate(_Command, frozen=True, tag="generate"):
     With ``reuse_memory`` off the prompt is evaluated from an empty memory. Kernels round by how many tokens they
     evaluate at once, so only then are two answers to a prompt computed alike whatever was asked before.
     With ``slide`` a conversation that is longer than the context loses its oldest turns, with a notice; with
-    ``token_details`` each chunk tells of its tokens, which costs a pass over the vocabulary a token.
+    ``token_details`` each chunk tells of its tokens, which costs a pass over the vocabulary a token; so does
+    ``n_top_logprobs`` from 0 on: each token's log-probability, and of that many that were likelier or nearly as likely.
     """
 
     sampling: Sampling
@@ -57,6 +58,8 @@ class Generate(_Command, frozen=True, tag="generate"):
     reuse_memory: bool = True
     slide: bool = False
     token_details: bool = False
+    templating: Templating = Templating()
+    n_top_logprobs: int = -1
 
 
 class Cancel(_Command, frozen=True, tag="cancel"):
@@ -73,6 +76,7 @@ class Render(_Command, frozen=True, tag="render"):
     """Render messages with the model's own chat template; answered during a generation."""
 
     messages: tuple[ChatMessage, ...]
+    templating: Templating = Templating()
 
 
 class Unload(_Command, frozen=True, tag="unload"):

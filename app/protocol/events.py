@@ -18,7 +18,7 @@ from app.protocol.values import (
     Step,
     StopReason,
 )
-from app.token_details import TokenDetail
+from app.token_details import TokenDetail, TokenLogprob
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
@@ -71,13 +71,17 @@ class Unloaded(_Event, frozen=True, tag="unloaded"):
 
 
 class Started(_Event, frozen=True, tag="started"):
-    """The prompt is tokenised; prefill begins. ``cached_tokens`` of ``prompt_tokens`` need no evaluation."""
+    """The prompt is tokenised; prefill begins. ``cached_tokens`` of ``prompt_tokens`` need no evaluation.
+
+    ``prompt_end`` is the end of what the template made, in which it may have begun a thought for the model.
+    """
 
     id: int
     prompt_tokens: int
     cached_tokens: int
     engagement: Engagement
     notices: tuple[NoticeInfo, ...] = ()
+    prompt_end: str = ""
 
 
 class Prefill(_Event, frozen=True, tag="prefill"):
@@ -98,6 +102,7 @@ class Chunk(_Event, frozen=True, tag="chunk", omit_defaults=True):
     step: Step
     plan: Plan | None = None
     details: tuple[TokenDetail, ...] = ()
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 class Done(_Event, frozen=True, tag="done"):

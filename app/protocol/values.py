@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
 SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
 StopReason = Literal["eos", "stop", "length", "cancelled", "failed"]
 LoadStage = Literal["target", "draft", "warmup"]
@@ -25,11 +25,38 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A plain value inside a message."""
 
 
+class ToolCall(Value, frozen=True):
+    """A function that the model called; ``arguments`` is a JSON object as text."""
+
+    name: str
+    arguments: str
+    id: str = ""
+
+
+class Tool(Value, frozen=True):
+    """A function that the model may call; ``parameters`` is the JSON schema of its arguments as text."""
+
+    name: str
+    description: str = ""
+    parameters: str = "{}"
+
+
 class ChatMessage(Value, frozen=True):
-    """One message of a conversation, as a chat template sees it."""
+    """One message of a conversation, as a chat template sees it.
+
+    ``tool_calls`` are an assistant's; a message of the role ``tool`` holds what the call ``tool_call_id`` returned.
+    """
 
     role: Role
     content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+class Templating(Value, frozen=True):
+    """What a chat template is told beside the messages."""
+
+    tools: tuple[Tool, ...] = ()
 
 
 class Sampling(Value, frozen=True):

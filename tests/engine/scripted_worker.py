@@ -116,7 +116,7 @@ class ScriptedSession:
             raise ValueError("no tokens for this")
         return tuple(text.encode())
 
-    def render(self, messages) -> tuple[str, tuple[NoticeInfo, ...]]:
+    def render(self, messages, templating) -> tuple[str, tuple[NoticeInfo, ...]]:
         if messages[0].content == "slow":
             time.sleep(1.0)
         return "|".join(message.content for message in messages), ()

@@ -12,7 +12,7 @@ import pytest
 
 from app.engine.template import RENDER_LIMIT_S, Renderer, chatml
 from app.models.library import Library
-from app.protocol import ChatMessage
+from app.protocol import ChatMessage, Templating, Tool, ToolCall
 
 SYSTEM, USER = ChatMessage("system", "Be brief."), ChatMessage("user", "Grüße <&> 🚄")
 CHAT = (SYSTEM, USER, ChatMessage("assistant", "Hallo."), ChatMessage("user", "Und jetzt?"))
@@ -226,7 +226,7 @@ def test_the_child_goes_when_its_parent_is_killed(busy):
     code = (
         "import threading, time\n"
         "from app.engine.template import Renderer\n"
-        "from app.protocol import ChatMessage\n"
+        "from app.protocol import ChatMessage, Templating, Tool, ToolCall\n"
         "renderer = Renderer()\n"
         "chat = (ChatMessage('user', 'x'),)\n"
         "renderer.render('{{ messages[0].content }}', chat)\n"
@@ -261,3 +261,39 @@ def test_the_childs_memory_is_capped(renderer):
     (child,) = template_processes()
     assert child.rlimit(psutil.RLIMIT_AS) == (512 * 1024 * 1024, 512 * 1024 * 1024)
     assert child.memory_info().rss < 64 * 1024 * 1024
+
+
+# --- tools --------------------------------------------------------------------------------------------
+
+WEATHER = Tool("weather", "Tells the weather.", '{"type": "object", "properties": {"city": {"type": "string"}}}')
+CALLED = (
+    USER,
+    ChatMessage("assistant", "", (ToolCall("weather", '{"city": "Oslo"}', "call_1"),)),
+    ChatMessage("tool", "Rain.", tool_call_id="call_1"),
+)
+KNOWS_TOOLS = (
+    "{% for tool in tools or [] %}{{ tool | tojson }}{% endfor %}{% for m in messages %}[{{ m.role }}]{{ m.content }}"
+    "{% for call in m.tool_calls or [] %}<tool_call>{{ call.function.name }}:{{ call.function.arguments.city }}"
+    "{% endfor %}{% endfor %}"
+)
+
+
+def test_a_template_that_knows_tools_gets_them_and_the_calls_as_values(renderer):
+    prompt, notices = renderer.render(KNOWS_TOOLS, CALLED, Templating((WEATHER,)))
+    assert notices == ()
+    assert prompt.startswith('{"type": "function", "function": {"name": "weather", "description": "Tells the weather."')
+    assert prompt.endswith("[assistant]<tool_call>weather:Oslo[tool]Rain.")
+
+
+@pytest.mark.parametrize("template", [CHATML, "{{ tools[0].nothing.here }}<tool_call>", None])
+def test_any_other_gets_them_in_words_and_says_so(renderer, template):
+    prompt, notices = renderer.render(template, CALLED, Templating((WEATHER,)))
+    assert '{"name": "weather", "description": "Tells the weather.", "parameters":' in prompt
+    assert '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>' in prompt
+    assert "<tool_response>\nRain.\n</tool_response>" in prompt
+    assert notices[-1].code == ("template_no_tools" if template == CHATML else notices[0].code)
+
+
+def test_what_is_said_about_tools_stands_behind_the_persons_own_system_prompt(renderer):
+    prompt, _ = renderer.render(CHATML, (SYSTEM, USER), Templating((WEATHER,)))
+    assert prompt.startswith(f"<|im_start|>system\n{SYSTEM.content}\n\nYou can call functions.")
