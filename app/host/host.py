@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -24,15 +24,18 @@ from app.costs import CostsAt
 from app.engine.client import Engine
 from app.engine.death import HINT
 from app.errors import EngineDiedError, EngineError, SlipstreamError
+from app.host.board import Board
 from app.host.files import PairFiles
+from app.host.jobs import Job, Jobs
 from app.host.lesson_book import LessonBook
 from app.host.placing import Placed, Placing, in_thread
 from app.host.runtime_engine import RuntimeEngine
-from app.host.turn import Job, Turn, last_event, tell
-from app.host.values import AnswerEvent, ChatRequest, HostPhase, HostState, PairChoice
+from app.host.turn import Turn, last_event
+from app.host.values import AnswerEvent, ChatRequest, HostState, PairChoice
 from app.metrics.recorder import SessionLog
 from app.models.library import Library, LibraryEntry
 from app.protocol import (
+    ChatMessage,
     Chunk,
     CostsMeasured,
     Done,
@@ -41,9 +44,14 @@ from app.protocol import (
     LoadProgress,
     MeasureCosts,
     Prefill,
+    Render,
+    Rendered,
     Started,
+    Templating,
     Tokenise,
     Tokenised,
+    Unload,
+    Unloaded,
 )
 
 logger = logging.getLogger(__name__)
@@ -66,12 +74,12 @@ class Host:
         self._session = session or SessionLog()
         self._placing = placing or Placing()
         self._book = LessonBook()
-        self._state = HostState()
-        self._subscribers: list[Callable[[HostState], None]] = []
+        self._board = Board()
+        self.subscribe = self._board.subscribe
         self._turns = asyncio.Lock()
         self._engine: Engine | None = None
         self._hello: Hello | None = None
-        self._jobs: list[Job] = []
+        self._jobs = Jobs()
         self._is_to_come_back = False
         self._pair_to_come_back: PairChoice | None = None
         self._going_back: asyncio.Task[None] | None = None
@@ -80,17 +88,12 @@ class Host:
     @property
     def state(self) -> HostState:
         """What the host is doing."""
-        return self._state
+        return self._board.state
 
     @property
     def session(self) -> SessionLog:
         """Every answer of this session, also those that were cancelled or failed."""
         return self._session
-
-    def subscribe(self, callback: Callable[[HostState], None]) -> Callable[[], None]:
-        """Call ``callback`` with every new state; return what ends that."""
-        self._subscribers.append(callback)
-        return lambda: self._subscribers.remove(callback) if callback in self._subscribers else None
 
     # --- engine and models ----------------------------------------------------------------------------
 
@@ -114,20 +117,21 @@ class Host:
         """
         if self._going_back is not None:
             self._going_back.cancel()
-        with self._job() as job:
-            return await self._load_in_turn(job, pair, on_progress)
+        with self._jobs.begun() as job:
+            async with self._turns:
+                return await self._have_loaded(job, pair, on_progress)
 
-    async def _load_in_turn(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
-        async with self._turns:
-            if self._state.pair == pair and self._is_alive() and await self._files.are_same() and self._state.loaded:
-                return self._state.loaded
-            before = self._state.pair
-            try:
-                return await self._load(job, pair, on_progress)
-            except BaseException:
-                if before is not None and before != pair and self._state.loaded is None and self._is_alive():
-                    self._going_back = self._spawn(self._go_back(before))
-                raise
+    async def _have_loaded(self, job: Job, pair: PairChoice, on_progress: Progress | None = None) -> Loaded:
+        """Load a pair unless it is loaded; if that fails, go back to what was loaded before."""
+        state, before = self._board.state, self._board.state.pair
+        if before == pair and self._is_alive() and await self._files.are_same() and state.loaded:
+            return state.loaded
+        try:
+            return await self._load(job, pair, on_progress)
+        except BaseException:
+            if before is not None and before != pair and self._board.state.loaded is None and self._is_alive():
+                self._going_back = self._spawn(self._go_back(before))
+            raise
 
     async def restart(self, pair: PairChoice | None = None) -> Loaded | None:
         """End the engine, whatever it is doing, start a new one and load the same pair, or that one, into it.
@@ -137,10 +141,10 @@ class Host:
         """
         self._is_to_come_back, self._pair_to_come_back = True, pair
         await self._drop_engine()
-        with self._job() as job:
+        with self._jobs.begun() as job:
             async with self._turns:
                 await self._come_back(job)
-                return self._state.loaded
+                return self._board.state.loaded
 
     async def close(self) -> None:
         """Stop everything and end the engine; as often as you like."""
@@ -178,9 +182,7 @@ class Host:
 
     async def cancel(self) -> None:
         """Stop the load or answer that is running now, or else comes next; return when it has stopped."""
-        running = [job for job in self._jobs if job.command_id is not None] or self._jobs
-        if running:
-            job = running[0]
+        if (job := self._jobs.next()) is not None:
             job.is_cancelled = True
             self._tell_engine_to_cancel(job)
             await job.over.wait()
@@ -194,6 +196,27 @@ class Host:
         engine = self._require_loaded()
         return (await last_event(engine, Tokenise(engine.next_id(), text), Tokenised)).token_ids
 
+    async def render(self, messages: Sequence[ChatMessage], templating: Templating) -> Rendered:
+        """Return the prompt that the loaded model's template makes, also while an answer is running.
+
+        Raises:
+            EngineError: no model is loaded, or the engine died.
+        """
+        engine = self._require_loaded()
+        return await last_event(engine, Render(engine.next_id(), tuple(messages), templating), Rendered)
+
+    async def unload(self) -> None:
+        """Free the models, in turn with the answers; what was loaded stays the pair of the next load.
+
+        Raises:
+            SlipstreamError: the engine died.
+        """
+        async with self._turns:
+            if self._is_alive() and self._board.state.loaded is not None:
+                engine = self._require_loaded()
+                await last_event(engine, Unload(engine.next_id()), Unloaded)
+                self._board.become(replace(self._board.state, loaded=None))
+
     async def measure_costs(
         self, n_rows: Sequence[int], positions: Sequence[int], repeat: int = 3
     ) -> tuple[CostsAt, ...]:
@@ -202,25 +225,12 @@ class Host:
         Raises:
             SlipstreamError: no model is loaded, it has no room for that, or the engine died.
         """
-        with self._job() as job:
+        with self._jobs.begun() as job:
             async with self._turns:
                 engine = self._require_loaded()
                 command = MeasureCosts(engine.next_id(), tuple(n_rows), tuple(positions), repeat)
                 job.command_id = command.id
                 return (await last_event(engine, command, CostsMeasured)).costs
-
-    @contextmanager
-    def _job(self) -> Iterator[Job]:
-        job = Job()
-        self._jobs.append(job)
-        try:
-            yield job
-        finally:
-            self._end(job)
-
-    def _end(self, job: Job) -> None:
-        self._jobs.remove(job)
-        job.over.set()
 
     def _tell_engine_to_cancel(self, job: Job) -> None:
         if job.command_id is not None and self._engine is not None:
@@ -235,17 +245,17 @@ class Host:
         if self._engine is not None and self._engine.alive and not self._placing.needs_new_engine(placed):
             return self._engine
         await self._drop_engine()
-        self._enter("starting", "Starting the engine…")
+        self._board.enter("starting", "Starting the engine…")
         engine = self._engine = self._make_engine()
         try:
             self._hello = await engine.start()
         except BaseException as fault:
             await self._drop_engine()
             if isinstance(fault, EngineDiedError):
-                self._enter("died", fault.message)
+                self._board.enter("died", fault.message)
             raise
         self._spawn(self._watch(engine))
-        self._enter("idle")
+        self._board.enter("idle")
         return engine
 
     async def _drop_engine(self) -> None:
@@ -253,13 +263,13 @@ class Host:
         if engine is not None:
             await engine.close()
         if self._engine is None:
-            self._enter("stopped")
+            self._board.enter("stopped")
 
     async def _come_back(self, job: Job) -> None:
         """Start and load again after a restart: whoever has the first turn does it, not only who asked for it."""
         if self._is_to_come_back:
             self._is_to_come_back = False
-            pair = self._pair_to_come_back or self._state.pair
+            pair = self._pair_to_come_back or self._board.state.pair
             await (self._ensure_engine() if pair is None else self._load(job, pair, None))
 
     async def _watch(self, engine: Engine) -> None:
@@ -267,7 +277,7 @@ class Host:
 
     def _note_death(self, engine: Engine, fault: EngineDiedError) -> None:
         if engine is self._engine:
-            self._enter("died", self._placing.note_death(fault).message)
+            self._board.enter("died", self._placing.note_death(fault).message)
 
     async def _load(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
         target, draft, placed = await self._find_files(pair)
@@ -275,8 +285,8 @@ class Host:
         engine = await self._ensure_engine(placed)
         job.check_wanted()
         names = f"{target.name} with {draft.name}" if draft else target.name
-        before = self._state.pair
-        self._become(HostState("loading", None, pair, f"Loading {names}…"))
+        before = self._board.state.pair
+        self._board.become(HostState("loading", None, pair, f"Loading {names}…"))
         command = pair.command(engine.next_id(), target.path, draft.path if draft else None)
         command = self._book.with_lessons(self._placing.command(placed, command))
         job.command_id = command.id
@@ -285,51 +295,51 @@ class Host:
         except EngineDiedError as fault:
             told = self._placing.note_death(fault)
             died = EngineDiedError(f"{names} was not loaded. {told.message}", told.hint)
-            self._become(HostState("died", None, before, died.message))
+            self._board.become(HostState("died", None, before, died.message))
             raise died from fault
         except BaseException as fault:
             detail = fault.message if isinstance(fault, SlipstreamError) else ""
-            self._become(HostState("idle", None, before, detail))
+            self._board.become(HostState("idle", None, before, detail))
             raise
         finally:
             job.command_id = None
         if self._hello is not None:
             self._session.set_loaded(self._hello, loaded)
-        self._become(HostState("idle", loaded, pair))
+        self._board.become(HostState("idle", loaded, pair))
         return loaded
 
     async def _find_files(self, pair: PairChoice) -> tuple[LibraryEntry, LibraryEntry | None, Placed]:
         """Find and try the files and devices of a pair; what is loaded stays so, whatever comes of it."""
-        before = self._state
+        before = self._board.state
 
         def say(words: str) -> None:
-            self._become(replace(before, phase="loading", detail=words))
+            self._board.become(replace(before, phase="loading", detail=words))
 
         try:
             files = await self._files.find(pair, lambda name: say(f"Looking at {name} for the first time…"))
             return *files, await in_thread(self._placing.place, pair, say)
         finally:
-            if self._state.phase == "loading":
-                self._become(before)
+            if self._board.state.phase == "loading":
+                self._board.become(before)
 
     async def _go_back(self, pair: PairChoice) -> None:
         """Load again what was loaded before a load that failed."""
-        with self._job() as job:
+        with self._jobs.begun() as job:
             async with self._turns:
-                failed = self._state.detail
+                failed = self._board.state.detail
                 try:
                     await self._load(job, pair, None)
                 except SlipstreamError as fault:
                     logger.info("%s could not be loaded again: %s", pair.target, fault)
                     return
-                self._enter("idle", failed)
+                self._board.enter("idle", failed)
 
     # --- inside: answers ----------------------------------------------------------------------------------
 
     def _require_loaded(self) -> Engine:
-        if self._state.phase == "died":
-            raise EngineDiedError(self._state.detail, HINT)
-        if self._engine is None or self._state.loaded is None:
+        if self._board.state.phase == "died":
+            raise EngineDiedError(self._board.state.detail, HINT)
+        if self._engine is None or self._board.state.loaded is None:
             raise EngineError("No model is loaded.", "Choose a model first.")
         return self._engine
 
@@ -337,10 +347,13 @@ class Host:
         try:
             async with self._turns:
                 if turn.job.is_cancelled:
-                    self._session.add(turn.cancel_unsent())
+                    turn.record(self._session.add(turn.cancel_unsent()))
                 elif turn.wanted:
                     await self._come_back(turn.job)
-                    await self._fetch_answer(turn)
+                    if turn.request.pair is not None:
+                        await self._have_loaded(turn.job, turn.request.pair)
+                    if turn.wanted:
+                        await self._fetch_answer(turn)
         except SlipstreamError as fault:
             turn.end(fault)
         except asyncio.CancelledError:
@@ -352,14 +365,14 @@ class Host:
         else:
             turn.end(None)
         finally:
-            self._end(turn.job)
+            self._jobs.end(turn.job)
 
     async def _fetch_answer(self, turn: Turn) -> None:
         """Pass the answer's events to its reader, and to the record whatever happens."""
         engine = self._require_loaded()
         recorder = turn.recorder()
         command = turn.command(engine.next_id())
-        self._enter("answering")
+        self._board.enter("answering")
         fault: SlipstreamError | None = None
         try:
             async with aclosing(engine.send(command)) as events:
@@ -374,24 +387,11 @@ class Host:
             raise fault from None
         finally:
             turn.job.command_id = None
-            self._session.add(recorder.finish(fault))
+            turn.record(self._session.add(recorder.finish(fault)))
             if isinstance(fault, EngineDiedError):
                 self._note_death(engine, fault)
-            elif self._state.phase == "answering":
-                self._enter("idle")
-
-    # --- inside: state ------------------------------------------------------------------------------------
-
-    def _enter(self, phase: HostPhase, detail: str = "") -> None:
-        """Change the phase; what is loaded stays so only where it can answer."""
-        loaded = self._state.loaded if phase in ("idle", "answering") else None
-        self._become(replace(self._state, phase=phase, detail=detail, loaded=loaded))
-
-    def _become(self, state: HostState) -> None:
-        if state != self._state:
-            self._state = state
-            for callback in tuple(self._subscribers):
-                tell(callback, state)
+            elif self._board.state.phase == "answering":
+                self._board.enter("idle")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -7,11 +7,11 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from app.engine.client import Engine
-from app.errors import EngineError, LoadError, SlipstreamError
+from app.errors import EngineError, SlipstreamError
+from app.host.jobs import Job
 from app.host.values import AnswerEvent, ChatRequest
 from app.metrics.recorder import RunRecorder
 from app.metrics.values import Run
@@ -21,27 +21,6 @@ T = TypeVar("T")
 Ending = TypeVar("Ending", bound=Last)
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, eq=False)
-class Job:
-    """A load or an answer that somebody asked for and that is not over.
-
-    ``command_id`` is there while the engine carries it out; before, ``is_cancelled`` keeps it from being sent.
-    """
-
-    command_id: int | None = None
-    is_cancelled: bool = False
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def check_wanted(self) -> None:
-        """Go on only if nobody has cancelled it.
-
-        Raises:
-            LoadError: somebody has.
-        """
-        if self.is_cancelled:
-            raise LoadError("The load was cancelled.")
 
 
 class Turn:
@@ -72,6 +51,8 @@ class Turn:
             reuse_memory=request.reuse_memory,
             token_details=request.token_details,
             slide=request.slide,
+            templating=request.templating,
+            n_top_logprobs=request.n_top_logprobs,
         )
 
     def recorder(self) -> RunRecorder:
@@ -89,6 +70,11 @@ class Turn:
         recorder.on_event(done)
         self.put(done)
         return recorder.finish()
+
+    def record(self, run: Run) -> None:
+        """Hand the record of the answer to whoever wants it."""
+        if self.request.on_recorded is not None:
+            tell(self.request.on_recorded, run)
 
     def put(self, event: AnswerEvent) -> None:
         """Hand an event to the reader, if there still is one."""

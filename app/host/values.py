@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from app.host.computing import is_processor
-from app.protocol import ChatMessage, Chunk, Done, Load, Loaded, MemoryTypes, Prefill, Sampling, Speculation, Started
+from app.metrics.values import Run
+from app.protocol import (
+    ChatMessage,
+    Chunk,
+    Done,
+    Load,
+    Loaded,
+    MemoryTypes,
+    Prefill,
+    Sampling,
+    Speculation,
+    Started,
+    Templating,
+)
 
 HostPhase = Literal["stopped", "starting", "idle", "loading", "answering", "died"]
 AnswerEvent = Started | Prefill | Chunk | Done
@@ -63,7 +77,8 @@ class ChatRequest:
     """What to answer (messages, or a raw prompt) and how; ``sampling`` ``None``: the defaults with a fresh seed.
 
     ``reuse_memory`` off: evaluate the prompt from nothing, so that answers can be compared (see ``Generate``).
-    ``slide``: where the context is too short, leave out the oldest turns, with a notice.
+    ``slide``: where the context is too short, leave out the oldest turns, with a notice. ``pair`` is loaded first if it
+    is not, in the same turn; ``on_recorded`` is called with the run on the host's loop before the answer's stream ends.
     """
 
     messages: tuple[ChatMessage, ...] = ()
@@ -76,6 +91,10 @@ class ChatRequest:
     reuse_memory: bool = True
     token_details: bool = False
     slide: bool = False
+    templating: Templating = field(default_factory=Templating)
+    n_top_logprobs: int = -1
+    pair: PairChoice | None = None
+    on_recorded: Callable[[Run], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
