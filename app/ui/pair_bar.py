@@ -16,10 +16,11 @@ from app.ui.wording import bytes_words
 if TYPE_CHECKING:
     from app.models.library import LibraryEntry
 
-NO_DRAFTER = "none"
-NGRAM = "ngram"
-HEADS = "heads"
-OPEN_FILE = "open"
+NO_DRAFTER = "\0none"
+NGRAM = "\0ngram"
+HEADS = "\0heads"
+OPEN_FILE = "\0open"
+"""Choices that are no files: no file's name can hold a null character, so a model may be called ``none``."""
 
 _MIN_CHARS = 10
 

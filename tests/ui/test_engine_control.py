@@ -6,8 +6,10 @@ from contextlib import aclosing
 from PySide6.QtWidgets import QFileDialog
 
 from app.errors import LoadError
+from app.paths import models_dir
 from app.protocol import Engagement, Load, LoadProgress, Plan
 from app.settings import Settings, load_settings, save_settings
+from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
 from app.ui.wording import plan_words
 from tests.doubles import Answer, ScriptedEngine
 from tests.ui.conftest import shows_dialog
@@ -54,11 +56,35 @@ def test_a_draft_model_is_loaded_with_the_target(program):
     assert (settings.draft, settings.spec_types) == ("starter", ("ngram", "draft-simple"))
 
 
+def test_models_that_are_called_like_the_pickers_own_choices(program, tiny_pair):
+    for name in ("none", "ngram", "heads", "open"):
+        models_dir().mkdir(parents=True, exist_ok=True)
+        shutil.copy(tiny_pair.draft, models_dir() / f"{name}.gguf")
+
+    async def story():
+        bar, control = program.window.pair_bar, program.controller.engine
+        await program.until(lambda: bar._target.count() > 4)
+        for n, name in enumerate(("none", "ngram", "heads", "open"), 2):
+            bar._drafter.setCurrentIndex(bar._drafter.findText(f"draft model: {name}"))
+            bar._drafter.activated.emit(bar._drafter.currentIndex())
+            await program.until(lambda n=n: len(loads(program)) == n and not control.is_loading)
+            assert loads(program)[-1].draft.endswith(f"{name}.gguf")
+            assert program.controller.choices.drafter == name
+            assert bar._drafter.currentText() == f"draft model: {name}"
+        bar._target.setCurrentIndex(bar._target.findText("open"))
+        bar._target.activated.emit(bar._target.currentIndex())
+        await program.until(lambda: loads(program)[-1].target.endswith("open.gguf") and not control.is_loading)
+        control.pick_drafter(HEADS)
+        assert program.controller.choices.settings.draft is None
+
+    program.run(story)
+
+
 def test_changing_between_ngram_and_none_loads_nothing(program):
     async def story():
-        program.controller.engine.pick_drafter("none")
+        program.controller.engine.pick_drafter(NO_DRAFTER)
         assert program.window.pair_bar.speculation_words == "not engaged: no drafter is chosen"
-        program.controller.engine.pick_drafter("ngram")
+        program.controller.engine.pick_drafter(NGRAM)
         assert program.window.pair_bar.speculation_words == "ready: n-gram, length chosen by what pays"
         assert len(loads(program)) == 1
 
@@ -223,11 +249,11 @@ def test_a_draft_model_that_cannot_be_loaded_gives_the_choice_back_to_who_drafte
 
     async def story():
         control = program.controller.engine
-        control.pick_drafter("ngram")
+        control.pick_drafter(NGRAM)
         control.pick_drafter(str(text))
         await program.until(lambda: not control.is_loading)
         assert "notes.gguf" in program.window.notice.words
-        assert program.controller.choices.drafter == "ngram"
+        assert program.controller.choices.drafter == NGRAM
         assert program.host.state.loaded is not None
 
     program.run(story)
