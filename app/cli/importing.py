@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import sys
-import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
 from app.cli import options
-from app.cli.terminal import INTERRUPTED, note
+from app.cli.stoppable import run_stoppable
 from app.errors import UsageError
 from app.models.importing import How, Import
 from app.models.library import Library
-from app.models.transfer import StoppedError
-
-_LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,40 +42,10 @@ def import_model(chosen: ImportOptions) -> None:
     how: How = "move" if chosen.move else "link" if chosen.link else "copy"
     entry = Library().resolve(chosen.model)
     one = Import(entry.path, how, name=entry.name)
-    outcome = _run(one)
+    outcome = run_stoppable(one, lambda: one.path.name, "Stopped. Nothing was added.")
     if chosen.as_json:
         facts = Imported(tuple(map(str, outcome)), one.was_there)
         sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return
     words = "was there already" if one.was_there else "is in the list now"
     sys.stdout.write("".join(f"{path} {words}.\n" for path in outcome))
-
-
-def _run(one: Import) -> tuple[Path, ...]:
-    outcomes: list[tuple[Path, ...] | BaseException] = []
-
-    def run() -> None:
-        try:
-            outcomes.append(one.run())
-        except BaseException as fault:  # raised again by whoever waits
-            outcomes.append(fault)
-
-    thread = threading.Thread(target=run, name="import")
-    thread.start()
-    said = 0
-    while thread.is_alive():
-        try:
-            thread.join(_LOOK_S)
-            tenth = int(10 * one.fraction)
-            if thread.is_alive() and tenth > said:
-                said = tenth
-                note(f"{one.path.name}  {10 * tenth} %")
-        except KeyboardInterrupt:
-            one.stop()
-    outcome = outcomes[0]
-    if isinstance(outcome, StoppedError):
-        note("Stopped. Nothing was added.")
-        raise typer.Exit(INTERRUPTED)
-    if isinstance(outcome, BaseException):
-        raise outcome
-    return outcome

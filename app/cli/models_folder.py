@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,15 +11,12 @@ import msgspec
 import typer
 
 from app.cli import options
-from app.cli.terminal import INTERRUPTED, note
+from app.cli.stoppable import run_stoppable
 from app.engine.byte_cursor import size_in_words
 from app.errors import UsageError
 from app.models.models_folder import choose_folder, models_folder
-from app.models.relocation import Outcome, Relocation, check_usable, finish_pending
-from app.models.transfer import StoppedError
+from app.models.relocation import Relocation, check_usable, finish_pending
 from app.paths import models_dir
-
-_LOOK_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,39 +57,9 @@ def move_models(chosen: ModelsFolderOptions) -> None:
         choose_folder(folder)
         _say(chosen, Facts(str(folder), _is_default()))
         return
-    outcome = _move(folder)
-    _say(chosen, Facts(str(outcome.folder), _is_default(), outcome.n_files, outcome.n_bytes, outcome.n_left))
-
-
-def _move(folder: Path) -> Outcome:
     move = Relocation(folder)
-    outcomes: list[Outcome | BaseException] = []
-
-    def run() -> None:
-        try:
-            outcomes.append(move.run())
-        except BaseException as fault:  # raised again by whoever waits
-            outcomes.append(fault)
-
-    thread = threading.Thread(target=run, name="move")
-    thread.start()
-    said = -1
-    while thread.is_alive():
-        try:
-            thread.join(_LOOK_S)
-            tenth = int(10 * move.fraction)
-            if thread.is_alive() and tenth > said:
-                said = tenth
-                note(f"{move.stage}  {10 * tenth} %")
-        except KeyboardInterrupt:
-            move.stop()
-    outcome = outcomes[0]
-    if isinstance(outcome, StoppedError):
-        note("Stopped. Everything is where it was.")
-        raise typer.Exit(INTERRUPTED)
-    if isinstance(outcome, BaseException):
-        raise outcome
-    return outcome
+    outcome = run_stoppable(move, lambda: move.stage, "Stopped. Everything is where it was.")
+    _say(chosen, Facts(str(outcome.folder), _is_default(), outcome.n_files, outcome.n_bytes, outcome.n_left))
 
 
 def _is_default() -> bool:
