@@ -8,31 +8,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
-from app import __version__
 from app.errors import NetworkError, UsageError
+from app.models.hub_api import Query, ask, read_repository, read_search, repository_query, search_query, understood
 from app.models.hub_choice import Sidecar, Wanted, choose, read_name, sidecar
-from app.models.hub_faults import Asked, PassingError, in_words, not_a_hub, of_status
-from app.models.hub_http import Access, Reply, open_range, quiet_client
+from app.models.hub_faults import Asked, PassingError, not_a_hub
+from app.models.hub_http import Access, Reply, open_range
 from app.models.hub_token import Token, find_token
 from app.models.patience import Patience
-from app.models.remote import FoundModel, Item, RemoteFile, Repository, check_repo, is_safe_path
+from app.models.remote import FoundModel, Item, RemoteFile, Repository, check_repo
 from app.models.remote_file import RemoteSource
 
-if TYPE_CHECKING:
-    from huggingface_hub import HfApi
-    from huggingface_hub.hf_api import ModelInfo, RepoSibling
-
 DEFAULT_ENDPOINT = "https://huggingface.co"
-API_TIMEOUT_S = 30.0
 N_API_TRIES = 3
 """How often a question to the hub is asked; a person waits for the answer."""
-
-_EXPANDED = ["downloads", "likes", "gated", "lastModified", "tags", "cardData"]
 
 T = TypeVar("T")
 
@@ -58,26 +51,8 @@ class Hub:
         Raises:
             SlipstreamError: the hub gave no list.
         """
-        asked, url = Asked(self.endpoint, self._token()), f"{self.endpoint}/api/models"
-        how: dict[str, str | int | list[str]] = {
-            "search": words,
-            "filter": "gguf",
-            "sort": "downloads",
-            "limit": limit,
-            "expand": _EXPANDED,
-        }
-
-        def ask(_api: HfApi) -> list[FoundModel]:
-            # HfApi.list_models does the same, but asks five more times by itself, for 23 s without a word.
-            from huggingface_hub import ModelInfo, get_session
-
-            answer = get_session().get(url, params=how, headers=self._access().headers(url), timeout=API_TIMEOUT_S)
-            if not answer.is_success:
-                raise of_status(answer.status_code, answer.headers, asked)
-            facts = ({"siblings": None, **one} for one in answer.json()[:limit])
-            return [_found(ModelInfo(**one)) for one in facts]  # type: ignore[no-untyped-call]
-
-        return self._asked(asked, ask)
+        asked = Asked(self.endpoint, self._token())
+        return self._asked(asked, search_query(words, limit), lambda body: read_search(body, limit))
 
     def repository(self, repo: str, revision: str | None = None) -> Repository:
         """Return what a repository holds, at its newest commit or at ``revision``.
@@ -86,16 +61,8 @@ class Hub:
             SlipstreamError: there is none, or this person may not see it.
         """
         asked = Asked(self.endpoint, self._token(), check_repo(repo))
-
-        def ask(api: HfApi) -> Repository:
-            info = api.model_info(repo, revision=revision, files_metadata=True, timeout=API_TIMEOUT_S)
-            if info.siblings is None:
-                raise not_a_hub(asked)
-            commit = info.sha or revision or "main"
-            files = (_file(info.id, commit, sibling) for sibling in info.siblings)
-            return Repository(info.id, commit, bool(info.gated), _licence(info), tuple(filter(None, files)))
-
-        return self._asked(asked, ask)
+        query = repository_query(repo, revision)
+        return self._asked(asked, query, lambda body: read_repository(body, asked, revision))
 
     def resolve(self, name: str) -> Item:
         """Return what ``org/name[:quant]``, or an address of a repository or a file, means; as llama.cpp's ``-hf``.
@@ -150,35 +117,17 @@ class Hub:
     def _access(self) -> Access:
         return Access(self.endpoint, self._token(), self.patience.silence_s)
 
-    def _asked(self, asked: Asked, ask: Callable[[HfApi], T]) -> T:
-        quiet_client()
-        from huggingface_hub import HfApi, get_session
-
-        get_session().timeout = API_TIMEOUT_S  # its own is none, and not every call takes one
-        token = asked.token.value if asked.token else False
-        api = HfApi(self.endpoint, token=token, library_name="slipstream", library_version=__version__)
+    def _asked(self, asked: Asked, query: Query, read: Callable[[bytes], T]) -> T:
         n_tries = min(N_API_TRIES, self.patience.n_tries)
         for n_failures in range(n_tries):
             try:
-                return _answer(asked, lambda: ask(api))
+                body = ask(self._access(), asked, query, self.patience.answer_s)
+                return understood(asked, body, read)
             except PassingError as passing:
                 if n_failures + 1 == n_tries:
                     raise passing.fault from None
-                time.sleep(min(self.patience.delay_s(n_failures, passing.asked_s), API_TIMEOUT_S))
+                time.sleep(min(self.patience.delay_s(n_failures, passing.asked_s), self.patience.answer_s))
         raise not_a_hub(asked)
-
-
-def _answer(asked: Asked, ask: Callable[[], T]) -> T:
-    """Ask once; an answer that cannot be read is not one of a hub."""
-    from huggingface_hub.errors import HFValidationError
-
-    with in_words(asked):
-        try:
-            return ask()
-        except HFValidationError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
-            raise not_a_hub(asked) from fault
 
 
 def _checked_endpoint(text: str) -> str:
@@ -195,29 +144,3 @@ def _checked_endpoint(text: str) -> str:
 
 def _item(wanted: Wanted, files: tuple[RemoteFile, ...]) -> Item:
     return Item(f"{wanted.repo}:{wanted.path}" if wanted.path else wanted.title, files)
-
-
-def _file(repo: str, commit: str, sibling: RepoSibling) -> RemoteFile | None:
-    """Return a file of the hub's list; None for what could not be kept safely or has no size."""
-    size = sibling.lfs.size if sibling.lfs else sibling.size
-    if size is None or size < 0 or not is_safe_path(sibling.rfilename):
-        return None
-    digest = f"sha256:{sibling.lfs.sha256}" if sibling.lfs else f"git:{sibling.blob_id}"
-    return RemoteFile(check_repo(repo), commit, sibling.rfilename, size, digest.lower())
-
-
-def _found(model: ModelInfo) -> FoundModel:
-    updated = model.last_modified.date().isoformat() if model.last_modified else ""
-    return FoundModel(model.id, bool(model.gated), _licence(model), model.downloads or 0, model.likes or 0, updated)
-
-
-def _licence(model: ModelInfo) -> str:
-    """Return the licence that the publisher names; "other" has its name beside it."""
-    card = model.card_data
-    named = [card.get("license_name"), card.get("license")] if card is not None else []
-    named += _of_tags(model.tags or ())
-    return next((word for word in named if isinstance(word, str) and word), "")
-
-
-def _of_tags(tags: Iterable[str]) -> list[str]:
-    return [tag.removeprefix("license:") for tag in tags if tag.startswith("license:")]

@@ -13,18 +13,22 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import quote, urljoin, urlsplit
 
 from app import __version__
 from app.errors import HubError, NetworkError
+from app.models.deadline import within
 from app.models.hub_faults import SIGN_IN_PAGE, Asked, PassingError, changed, in_words, of_link, of_status
 from app.models.hub_token import Token
 from app.models.remote import RemoteFile
 
 CONNECT_S = 10.0
+OPEN_FACTOR = 1.5
+"""How long the beginning of an answer may take in all, against how long a silence may be."""
+
 MAX_REDIRECTS = 8
 BLOCK_BYTES = 256 << 10
 SHORT_BYTES = 4 << 20
@@ -86,16 +90,26 @@ class Reply:
     cut: Callable[[], None]
 
 
-class _Answer(Protocol):
+class Answer(Protocol):
     """What we need of a response, of whichever HTTP library."""
 
     @property
-    def status_code(self) -> int: ...
+    def status_code(self) -> int:
+        """The status."""
+
     @property
-    def headers(self) -> Mapping[str, str]: ...
+    def headers(self) -> Mapping[str, str]:
+        """The headers, however their names are written."""
+
     @property
-    def extensions(self) -> Mapping[str, object]: ...
-    def iter_raw(self) -> Iterator[bytes]: ...
+    def extensions(self) -> Mapping[str, object]:
+        """What the connection tells of itself."""
+
+    def iter_raw(self) -> Iterator[bytes]:
+        """Yield the bytes as they come."""
+
+    def close(self) -> None:
+        """Give the connection back."""
 
 
 @contextmanager
@@ -110,8 +124,8 @@ def open_range(access: Access, file: RemoteFile, first: int, last: int | None = 
     with in_words(access.asked(file)):
         for _ in range(MAX_REDIRECTS):
             byte_range = f"bytes={first}-{'' if last is None else last}"
-            with _request(url, {**access.headers(url), "Range": byte_range}, access.silence_s) as answer:
-                target = _redirect(answer, url)
+            with opened(url, {**access.headers(url), "Range": byte_range}, access.silence_s) as answer:
+                target = redirect_of(answer, url)
                 if target is None:
                     _check_status(access, file, url, answer)
                     blocks = _blocks(answer, access.silence_s)
@@ -132,8 +146,8 @@ def fetch_short(url: str, asked: Asked, silence_s: float, limits: ShortLimits) -
     until_s = time.monotonic() + limits.longest_s
     with in_words(asked):
         for _ in range(MAX_REDIRECTS):
-            with _request(url, {"Accept-Encoding": "identity"}, silence_s) as answer:
-                target = _redirect(answer, url)
+            with opened(url, {"Accept-Encoding": "identity"}, silence_s) as answer:
+                target = redirect_of(answer, url)
                 if target is None:
                     if answer.status_code != 200:
                         raise of_status(answer.status_code, answer.headers, asked)
@@ -142,7 +156,7 @@ def fetch_short(url: str, asked: Asked, silence_s: float, limits: ShortLimits) -
     raise HubError("The hub sends us round in circles.", "Check HF_ENDPOINT, or try again later.")
 
 
-def _taken(answer: _Answer, until_s: float, most_bytes: int) -> bytes:
+def _taken(answer: Answer, until_s: float, most_bytes: int) -> bytes:
     taken = bytearray()
     for block in answer.iter_raw():
         taken += block
@@ -162,20 +176,32 @@ def quiet_client() -> None:
         logging.getLogger(name).setLevel(logging.ERROR)  # after the import, which may set another by HF_DEBUG
 
 
-def _request(url: str, headers: dict[str, str], silence_s: float) -> AbstractContextManager[_Answer]:
+@contextmanager
+def opened(url: str, headers: Mapping[str, str], silence_s: float) -> Iterator[Answer]:
+    """Ask for an address, and do not follow where it sends us; what the hub's client raises comes through."""
     quiet_client()
     from huggingface_hub import get_session
 
-    return get_session().stream(
-        "GET",
-        url,
-        headers=headers,
-        follow_redirects=False,
-        timeout=(CONNECT_S, silence_s, silence_s, CONNECT_S),
-    )
+    session = get_session()
+    times = (CONNECT_S, silence_s, silence_s, CONNECT_S)
+    asking = session.build_request("GET", url, headers=dict(headers), timeout=times)
+
+    def send() -> Answer:
+        return session.send(asking, stream=True, follow_redirects=False)
+
+    answer = within(OPEN_FACTOR * silence_s, send, lambda late: late.close())
+    try:
+        yield answer
+    finally:
+        answer.close()
 
 
-def _redirect(answer: _Answer, url: str) -> str | None:
+def redirect_of(answer: Answer, url: str) -> str | None:
+    """Return where an answer sends us on to, None if it is one.
+
+    Raises:
+        NetworkError: to an address that may be read on the way, or is none of the web.
+    """
     location = answer.headers.get("location", "")
     if answer.status_code not in (301, 302, 303, 307, 308) or not location:
         return None
@@ -186,7 +212,7 @@ def _redirect(answer: _Answer, url: str) -> str | None:
     return target
 
 
-def _check_same(access: Access, file: RemoteFile, url: str, answer: _Answer) -> None:
+def _check_same(access: Access, file: RemoteFile, url: str, answer: Answer) -> None:
     """Compare the hash that the hub names beside its redirect with the one it named before."""
     named = answer.headers.get("x-linked-etag", "").strip('"').removeprefix("sha256:")
     is_sha256 = len(named) == 64 and file.digest.startswith("sha256:")
@@ -194,7 +220,7 @@ def _check_same(access: Access, file: RemoteFile, url: str, answer: _Answer) -> 
         raise changed(file.path)
 
 
-def _check_status(access: Access, file: RemoteFile, url: str, answer: _Answer) -> None:
+def _check_status(access: Access, file: RemoteFile, url: str, answer: Answer) -> None:
     status = answer.status_code
     if status in (200, 206):
         encoding = answer.headers.get("content-encoding", "identity")
@@ -206,7 +232,7 @@ def _check_status(access: Access, file: RemoteFile, url: str, answer: _Answer) -
     raise of_link(status, answer.headers, file.path)
 
 
-def _first_byte(file: RemoteFile, wanted: int, answer: _Answer) -> int:
+def _first_byte(file: RemoteFile, wanted: int, answer: Answer) -> int:
     """Return the offset that the answer begins at, once it is clear that it is of the file as we know it."""
     if answer.status_code == 200:
         length = answer.headers.get("content-length", "")
@@ -223,7 +249,7 @@ def _first_byte(file: RemoteFile, wanted: int, answer: _Answer) -> int:
     return wanted
 
 
-def _blocks(answer: _Answer, silence_s: float) -> Iterator[bytes]:
+def _blocks(answer: Answer, silence_s: float) -> Iterator[bytes]:
     """Return the bytes; after the first block straight from the connection where the answer is plain HTTP/1.1.
 
     The client reads 64 KiB at a time through a parser, which costs more than the reading (0.35 s against 0.09 s for
@@ -245,7 +271,7 @@ def _blocks(answer: _Answer, silence_s: float) -> Iterator[bytes]:
         yield block
 
 
-def _cut(answer: _Answer) -> None:
+def _cut(answer: Answer) -> None:
     """Shut the socket down under whoever reads from it; closing it would not wake them."""
     stream = answer.extensions.get("network_stream")
     ask = getattr(stream, "get_extra_info", None)

@@ -298,6 +298,11 @@ def _starter_path() -> Path | None:
     return next(iter(sorted(folder.glob("*.gguf"))), None)
 
 
+def is_starter(path: Path) -> bool:
+    """Tell whether a file is the starter's."""
+    return path == _starter_path()
+
+
 def _check_is_text(path: Path) -> None:
     """Refuse a path of bytes that are no text: it could not be shown, kept in the settings or told to the engine."""
     try:

@@ -20,7 +20,7 @@ import msgspec
 
 from app.errors import DownloadError
 from app.models.file_lock import FileLock
-from app.models.remote import RemoteFile
+from app.models.remote import RemoteFile, check_digest
 
 PARTS_FOLDER = ".downloads"
 
@@ -37,9 +37,14 @@ class Synced(msgspec.Struct, frozen=True):
 
 
 class PartFile:
-    """One part and its lock; not for two threads at once."""
+    """One part and its lock; not for two threads at once.
+
+    Raises:
+        DownloadError: the file has no hash that a part could be named by.
+    """
 
     def __init__(self, models_folder: Path, file: RemoteFile) -> None:
+        check_digest(file)
         stem = file.digest.replace(":", "-")
         self.path = models_folder / PARTS_FOLDER / f"{stem}.part"
         self._lock = FileLock(self.path.with_suffix(".lock"))

@@ -15,6 +15,7 @@ class Patience:
     Attributes:
         longest_asked_s: how long a wait that a server asks for is granted.
         silence_s: a connection without a byte for so long is given up and made anew.
+        answer_s: a question whose answer takes longer in all, however it trickles, is given up.
     """
 
     base_s: float = 1.0
@@ -22,6 +23,7 @@ class Patience:
     n_tries: int = 8
     longest_asked_s: float = 300.0
     silence_s: float = 40.0
+    answer_s: float = 30.0
 
     def delay_s(self, n_failures: int, asked_s: float | None = None) -> float:
         """Return how long to wait after so many failures in a row; at least what the server asked for."""

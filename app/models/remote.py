@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import PurePosixPath
 
 import msgspec
@@ -10,7 +11,10 @@ import msgspec
 from app.errors import DownloadError, UsageError
 
 _LONGEST_NAME = 96
-_WINDOWS_NAMES = {"con", "prn", "aux", "nul", *(f"{kind}{n}" for kind in ("com", "lpt") for n in range(10))}
+_LONGEST_PATH = 400
+_WINDOWS_NAMES = {"con", "prn", "aux", "nul", "conin$", "conout$"}
+_WINDOWS_NAMES |= {f"{kind}{n}" for kind in ("com", "lpt") for n in "0123456789\u00b9\u00b2\u00b3"}
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}|git:[0-9a-f]{40}")
 _UNFIT = frozenset('<>:"|?*\\')
 
 
@@ -76,14 +80,32 @@ def make_hash(file: RemoteFile) -> hashlib._Hash:
     Raises:
         DownloadError: the hub named no hash that we know.
     """
-    kind, _, value = file.digest.partition(":")
-    if kind == "sha256" and len(value) == 64:
+    check_digest(file)
+    if file.digest.startswith("sha256:"):
         return hashlib.sha256()
-    if kind == "git" and len(value) == 40:  # what git hashes is a header and the bytes
-        return hashlib.sha1(b"blob %d\0" % file.n_bytes, usedforsecurity=False)
-    raise DownloadError(
-        f"The hub names no hash of {file.path}, so it could not be checked.", "Take another file or repository."
-    )
+    return hashlib.sha1(b"blob %d\0" % file.n_bytes, usedforsecurity=False)  # git hashes a header and the bytes
+
+
+def is_digest(text: str) -> bool:
+    """Tell whether something is a hash that we know; parts are named by it, so nothing else may pass."""
+    return _DIGEST.fullmatch(text) is not None
+
+
+def check_digest(file: RemoteFile) -> None:
+    """Refuse a file that could not be checked.
+
+    Raises:
+        DownloadError: the hub named no hash that we know.
+    """
+    if not is_digest(file.digest):
+        raise DownloadError(
+            f"The hub names no hash of {file.path}, so it could not be checked.", "Take another file or repository."
+        )
+
+
+def is_sound(item: Item) -> bool:
+    """Tell whether an item, as a note on the disk has it, could have been made by us."""
+    return all(is_safe_path(file.path) and is_digest(file.digest) and is_repo(file.repo) for file in item.files)
 
 
 def check_repo(repo: str) -> str:
@@ -92,10 +114,15 @@ def check_repo(repo: str) -> str:
     Raises:
         UsageError: it is not.
     """
-    parts = repo.split("/")
-    if len(parts) != 2 or not all(_is_plain(part) for part in parts):
+    if not is_repo(repo):
         raise UsageError(f"{repo[:120]!r} is not the name of a repository.", "Write org/name or org/name:Q4_K_M.")
     return repo
+
+
+def is_repo(text: str) -> bool:
+    """Tell whether words are the name of a repository."""
+    parts = text.split("/")
+    return len(parts) == 2 and all(_is_plain(part) for part in parts)
 
 
 def _is_plain(part: str) -> bool:
@@ -107,9 +134,18 @@ def _is_plain(part: str) -> bool:
 def is_safe_path(path: str) -> bool:
     """Tell whether a file of that path may be written below a folder of ours, on every system."""
     parts = path.split("/")
-    return bool(path) and PurePosixPath(path).as_posix() == path and all(_is_safe_part(part) for part in parts)
+    return (
+        0 < len(path) <= _LONGEST_PATH
+        and PurePosixPath(path).as_posix() == path
+        and all(_is_safe_part(part) for part in parts)
+    )
 
 
 def _is_safe_part(part: str) -> bool:
     is_name = part.isprintable() and not part.startswith(".") and not part.endswith((".", " ")) and part != ""
-    return is_name and not _UNFIT & set(part) and part.split(".")[0].lower() not in _WINDOWS_NAMES and len(part) < 200
+    return (
+        is_name
+        and not _UNFIT & set(part)
+        and part.split(".")[0].rstrip().lower() not in _WINDOWS_NAMES
+        and len(part) < 200
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+from app.errors import NetworkError
 from app.models.hub_faults import PassingError
 from app.models.hub_http import Access, open_range
 from app.models.patience import Patience
@@ -13,6 +14,8 @@ from app.models.remote import RemoteFile
 FIRST_FETCH_BYTES = 1 << 20
 LARGEST_FETCH_BYTES = 4 << 20
 MAX_KEPT_BYTES = 64 << 20
+LEAST_RATE_BYTES_S = 32 << 10
+"""A header is waited for as long as an answer may take, and longer only while it comes at this rate."""
 
 
 class RemoteSource:
@@ -26,6 +29,7 @@ class RemoteSource:
         self._lock = threading.Lock()
         self._step = FIRST_FETCH_BYTES
         self.n_fetched_bytes = 0
+        self._waited_s = 0.0
 
     @property
     def name(self) -> str:
@@ -58,11 +62,12 @@ class RemoteSource:
     def _fetch(self, first: int, end: int) -> bytes:
         got = bytearray()
         n_failures = 0
+        began_s = time.monotonic() - self._waited_s
         while len(got) < end - first:
             before = len(got)
             asked_s = None
             try:
-                self._append(got, first + before, end)
+                self._append(got, first + before, end, began_s)
             except PassingError as passing:
                 n_failures = 0 if len(got) > before else n_failures + 1
                 if n_failures >= self._patience.n_tries:
@@ -70,16 +75,25 @@ class RemoteSource:
                 asked_s = passing.asked_s
             if len(got) < end - first:
                 time.sleep(self._patience.delay_s(n_failures, asked_s))
+        self._waited_s = time.monotonic() - began_s
         return bytes(got)
 
-    def _append(self, got: bytearray, first: int, end: int) -> None:
+    def _append(self, got: bytearray, first: int, end: int, began_s: float) -> None:
         with open_range(self._access, self._file, first, end - 1) as reply:
             skip = first - reply.first
             for block in reply.blocks:
                 self.n_fetched_bytes += len(block)
+                self._check_pace(time.monotonic() - began_s)
                 kept = block[skip:] if skip else block
                 skip -= len(block) - len(kept)
                 got += kept[: end - first]
                 first += len(kept)
                 if first >= end:
                     return
+
+    def _check_pace(self, waited_s: float) -> None:
+        if waited_s > self._patience.answer_s + self.n_fetched_bytes / LEAST_RATE_BYTES_S:
+            raise NetworkError(
+                f"The hub sends the header of {self.name} too slowly to be read.",
+                "Try again later; pulling the file takes longer, but goes on after any break.",
+            )

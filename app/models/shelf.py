@@ -23,7 +23,7 @@ import msgspec
 
 from app.errors import DownloadError
 from app.models.part_file import PARTS_FOLDER, PartFile
-from app.models.remote import Item, RemoteFile, check_repo, is_safe_path
+from app.models.remote import Item, RemoteFile, check_repo, is_safe_path, is_sound
 
 logger = logging.getLogger(__name__)
 
@@ -129,12 +129,13 @@ class Shelf:
 
     def remembered(self, title: str) -> Item | None:
         """Return the item of that title that is not finished."""
-        return _read(self._record_path(title), Item)
+        item = _read(self._record_path(title), Item)
+        return item if item is not None and is_sound(item) else None
 
     def unfinished(self) -> Iterator[Item]:
         """Return every item that was begun and neither finished nor discarded."""
         for path in sorted((self.folder / PARTS_FOLDER).glob("*.json")):
-            if (item := _read(path, Item)) is not None:
+            if (item := _read(path, Item)) is not None and is_sound(item):
                 yield item
 
     def _record_path(self, title: str) -> Path:

@@ -31,15 +31,14 @@ def suggest(
         room: what there is of memory.
         spread: which devices share the layers.
     """
-    found: list[tuple[int, int, Judgement]] = []
+    found: list[tuple[tuple[int, int], Judgement]] = []
 
     def add(judgement: Judgement, draft: Candidate | None) -> None:
         header = draft.header if draft is not None else None
         memory = spread_over(reckon(target.header, header, how, room), target.header, header, how, spread)
         judgement = with_memory(judgement, memory)
         if judgement.fits:
-            n_bytes = draft.n_bytes if draft is not None else 0
-            found.append((_rank(target, judgement, n_bytes), -n_bytes, judgement))
+            found.append((rank_of(target, judgement, draft), judgement))
 
     if has_embedded_heads(target.header):
         add(judge_own_heads(target, spread.kind), None)
@@ -47,10 +46,16 @@ def suggest(
         if draft.name != target.name:
             add(judge(target, draft, spread.kind), draft)
     add(judge_ngram(target, spread.kind), None)
-    return [judgement for _, _, judgement in sorted(found, key=lambda entry: entry[:2])]
+    return [judgement for _, judgement in sorted(found, key=lambda entry: entry[0])]
 
 
-def _rank(target: Candidate, judgement: Judgement, n_draft_bytes: int) -> int:
+def rank_of(target: Candidate, judgement: Judgement, draft: Candidate | None) -> tuple[int, int]:
+    """Return the place of a way to draft that fits among others for the same target, the lowest first."""
+    n_bytes = draft.n_bytes if draft is not None else 0
+    return _group(target, judgement, n_bytes), -n_bytes
+
+
+def _group(target: Candidate, judgement: Judgement, n_draft_bytes: int) -> int:
     """Return the group, by kind and by whether the pair fits into memory now."""
     fits_now = judgement.memory is None or judgement.memory.fits
     if judgement.kind == "n-gram":
