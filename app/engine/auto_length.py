@@ -314,11 +314,16 @@ class AutoLength:
     def _bearable(self, name: str, worth: Worth) -> int:
         """Return the longest draft that the answer can bear to lose; 0 if there is none."""
         costs, chance = self.evidence.costs, worth.chance()
-        for length in range(self.n_max, 0, -1):
+        for length in range(self._longest_of_a_model(), 0, -1):
             verify_s = costs.verify_s(length + 1)
             if verify_s is not None and self._bears(verify_s + costs.draft_s(name, length), chance):
                 return length
         return 0
+
+    def _longest_of_a_model(self) -> int:
+        """Return how far a model may draft: as far as was said to begin with, until the pair has taught better."""
+        start = self.evidence.draft_start
+        return min(self.n_max, start) if start and self.evidence.n_answers < N_NEW else self.n_max
 
     def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
         """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""

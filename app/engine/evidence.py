@@ -36,6 +36,7 @@ class Evidence:
         usual, usual_worth: what answers have by kind of draft; ``acceptance`` and ``worth``: what this one has.
         calibrations: by kind, and whether the most likely word is taken.
         saved_s: what speculation has saved of late.
+        draft_start: longest draft of a model while little is known; 0 if nobody said.
     """
 
     costs: Costs = field(default_factory=Costs)
@@ -45,6 +46,7 @@ class Evidence:
     acceptance: dict[str, Acceptance] = field(default_factory=dict)
     worth: dict[str, Worth] = field(default_factory=dict)
     saved_s: float = 0.0
+    draft_start: int = 0
 
     @property
     def n_answers(self) -> int:

@@ -88,6 +88,7 @@ class Session:
             self._draft_key = draft_key
             if command.lessons is not None:
                 self._pair.evidence.recall(command.lessons)
+            self._pair.evidence.draft_start = command.draft_start
         yield self._loaded(command.id, self._pair, time.perf_counter() - started_s)
 
     @staticmethod

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from app.host.catalog_start import with_start
 from app.lessons import Lessons, sound
 from app.paths import cache_dir
 from app.protocol import Load
@@ -35,7 +36,7 @@ class LessonBook:
         self._kept: Lessons | None = None
 
     def with_lessons(self, command: Load) -> Load:
-        """Return the command with what is known of its pair; from now on :meth:`keep` is about this pair."""
+        """Return the command with what is known of its pair, by the catalog, too; :meth:`keep` is now about it."""
         self._path = self._kept = None  # whatever becomes of this, what follows is not about the pair before
         try:
             self._path = (self._folder or cache_dir() / "lessons") / f"{_key(command)}.json"
@@ -44,7 +45,7 @@ class LessonBook:
             pass
         except (OSError, msgspec.MsgspecError, RecursionError, ValueError) as fault:
             logger.info("what this pair has taught cannot be read: %s", fault)
-        return msgspec.structs.replace(command, lessons=self._kept)
+        return with_start(msgspec.structs.replace(command, lessons=self._kept))
 
     def keep(self, lessons: Lessons) -> None:
         """Write down what the pair has taught so far."""

@@ -21,7 +21,8 @@ class Load(_Command, frozen=True, tag="load"):
 
     ``draft_n_ctx`` and ``draft_n_threads`` are the draft model's own, 0 those of the target; a shorter context holds
     the text's recent part. MTP heads take the threads only, and lie where the target does. A pair that is loaded anew
-    begins with ``lessons``. Of ``backends`` those that are not loaded yet are; none is ever let go.
+    begins with ``lessons``, and while it has taught little, a model's drafts where the length is ``auto`` have at most
+    ``draft_start`` tokens (0: as many as ever). Of ``backends`` those that are not loaded yet are; none is ever let go.
     """
 
     target: str
@@ -34,6 +35,7 @@ class Load(_Command, frozen=True, tag="load"):
     draft_n_ctx: int = 0
     draft_n_threads: int = 0
     lessons: Lessons | None = None
+    draft_start: int = 0
     placement: Placement = Placement()
     draft_placement: Placement = Placement()
     backends: Backends = Backends()

@@ -60,8 +60,13 @@ class Choices:
             return HEADS
         return NGRAM if "ngram" in kinds else NO_DRAFTER
 
-    def choose_drafter(self, name: str) -> None:
-        """Let that one draft from the next answer on, n-gram before it unless that was switched off."""
+    def choose_drafter(self, name: str, kind: SpecType = "draft-simple") -> None:
+        """Let that one draft from the next answer on, n-gram before it unless that was switched off.
+
+        Args:
+            name: who drafts: one of the pickers' own choices, or a file.
+            kind: how a file drafts, as far as that is known; a load tells (:meth:`note_loaded`).
+        """
         is_off = self.drafter not in (NGRAM, NO_DRAFTER) and not self.is_ngram_first
         first: tuple[SpecType, ...] = () if is_off else ("ngram",)
         if name in (NO_DRAFTER, NGRAM):
@@ -69,7 +74,7 @@ class Choices:
         elif name == HEADS:
             self.change(draft=None, spec_types=(*first, "draft-mtp"))
         else:
-            self.change(draft=name, spec_types=(*first, "draft-simple"))
+            self.change(draft=name, spec_types=(*first, kind))
 
     @property
     def is_ngram_first(self) -> bool:

@@ -243,11 +243,11 @@ class EngineControl(QObject):
         else:
             self.refresh()
 
-    def pick_pair(self, target: str, drafter: str) -> None:
+    def pick_pair(self, target: str, drafter: str, kind: SpecType = "draft-simple") -> None:
         """Chat with another model and let that one draft for it; the switch is kept."""
         self._remember_kinds()
         self._choices.change(target=target)
-        self._choices.choose_drafter(drafter)
+        self._choices.choose_drafter(drafter, kind)
         self._show_pickers()
         self.load()
 

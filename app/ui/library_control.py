@@ -106,7 +106,7 @@ class LibraryControl(QObject):
         elif offers is not None and offers.target == chosen.name:
             self._card.on_load()
         else:
-            self._card.load(chosen.name, NGRAM)
+            self._card.load(chosen.name, NGRAM, "ngram")
 
     def on_draft(self) -> None:
         """Let the chosen file draft for the model that answers now."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.host import Host, HostState
     from app.host.judging import Judging
     from app.models.library import Library
+    from app.protocol import SpecType
     from app.ui.card_control import CardControl
     from app.ui.choices import Choices
     from app.ui.discover_control import DiscoverControl
@@ -243,11 +244,11 @@ class ModelsControl(QObject):
         notice.say("info", "An answer is being written.", "Wait for it, or stop it in the conversation (Esc).")
         return False
 
-    def load(self, target: str, drafter: str) -> None:
+    def load(self, target: str, drafter: str, kind: SpecType = "draft-simple") -> None:
         """Load a pair and go back to the conversation."""
         if not self.may_load():
             return
-        self._engine.pick_pair(target, drafter)
+        self._engine.pick_pair(target, drafter, kind)
         if self.manager is not None:
             self.manager.hide()
         self._window.activateWindow()
@@ -275,7 +276,7 @@ class ModelsControl(QObject):
             drafter = HEADS
         elif curated is not None and curated.draft is not None and curated.draft.repo == STARTER:
             drafter = STARTER
-        self.load(target, drafter)
+        self.load(target, drafter, curated.spec_type if curated is not None else "draft-simple")
 
 
 def _import_manager() -> None:

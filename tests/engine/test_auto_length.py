@@ -43,6 +43,24 @@ def auto_s(machine, answers, known, rng):
     return times_s
 
 
+def test_what_the_catalog_says_to_begin_with_holds_until_the_pair_has_taught():
+    machine, rng = MACHINES["memory-bound"], random.Random(1)
+    known, longest = machine.evidence(), []
+    known.draft_start = 2
+
+    class Watched(AutoLength):
+        def observe(self, step, kind, n_behind):
+            longest[-1] = max(longest[-1], step.limit)
+            super().observe(step, kind, n_behind)
+
+    for _ in range(6):
+        known.begin_answer()
+        longest.append(0)
+        play(machine, invented(0.95, rng), Watched(known, N_MAX, N_TOKENS), rng)
+    assert longest[:3] == [2, 2, 2]
+    assert longest[-1] > 2
+
+
 def by_set(machine, seed):
     """Play all recorded answers set by set in a random order, after one answer of each other set; return sums."""
     rng = random.Random(seed)
