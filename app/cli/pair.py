@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -10,17 +11,23 @@ import msgspec
 import typer
 
 from app.cli import options
-from app.cli.terminal import CONTROLS
+from app.cli.stoppable import run_stoppable
+from app.cli.terminal import CONTROLS, note
 from app.engine.probe import Sizes
 from app.errors import ModelNotFoundError, SlipstreamError
+from app.host import PairChoice
+from app.host.candidates import Candidates
+from app.host.hub_drafters import find_drafters
+from app.host.look import Look
+from app.host.offers import Offer
 from app.host.rooms import spread_of
-from app.host.values import PairChoice
+from app.host.ways import Drafter, all_of, here, offers_for
 from app.models.catalog import Catalog
 from app.models.device_memory import Spread, spread_over
 from app.models.library import Library, LibraryEntry
 from app.models.memory import PairMemory, reckon, room_now, weigh_pair
 from app.models.pairs import Candidate, Judgement, candidate_of_file, candidate_of_sources, judge, with_memory
-from app.models.suggestions import suggest
+from app.models.remote import RemoteFile
 from app.protocol import Load
 
 MOST_SUGGESTIONS = 10
@@ -50,6 +57,14 @@ class PairOptions:
             help="Where it would run: the quantisation and the memory are judged for that.",
         ),
     ] = "cpu"
+    hub: Annotated[
+        bool | None,
+        typer.Option(
+            "--hub/--no-hub",
+            help="Without DRAFT: look on the hub, too, for what could be pulled. Without it only for a target there.",
+            show_default=False,
+        ),
+    ] = None
     as_json: options.FactsAsJson = False
 
 
@@ -65,6 +80,13 @@ class Verdict(msgspec.Struct, frozen=True):
     kind: str
 
 
+class Suggestion(Verdict, frozen=True):
+    """A drafter that fits; ``pull`` names what has to be pulled, "" if it is here."""
+
+    where: str
+    pull: str
+
+
 class CatalogPair(msgspec.Struct, frozen=True):
     """A pair of the catalog for the same target."""
 
@@ -75,11 +97,11 @@ class CatalogPair(msgspec.Struct, frozen=True):
 
 def pair(chosen: PairOptions) -> None:
     """Tell whether a drafter fits a target, and in words why or why not; without a drafter, which ones do."""
-    target, target_entry = _find(chosen.target)
+    target, target_entry, files = _find(chosen.target)
     if chosen.draft is None:
-        _list(chosen, target, target_entry)
+        _list(chosen, target, target_entry, files)
         return
-    draft, draft_entry = _find(chosen.draft)
+    draft, draft_entry, _ = _find(chosen.draft)
     judgement = judge(target, draft, _spread(chosen, draft).kind)
     memory = _memory(chosen, (target, target_entry), (draft, draft_entry)) if judgement.fits else None
     if memory is not None:
@@ -90,8 +112,8 @@ def pair(chosen: PairOptions) -> None:
         _show(judgement)
 
 
-def _find(name: str) -> tuple[Candidate, LibraryEntry | None]:
-    """Read what pairs need of a model here, or of one on the hub.
+def _find(name: str) -> tuple[Candidate, LibraryEntry | None, Sequence[RemoteFile]]:
+    """Read what pairs need of a model here, or of one on the hub with its files there.
 
     Raises:
         SlipstreamError: it is in neither place, or is not a sound model.
@@ -101,17 +123,18 @@ def _find(name: str) -> tuple[Candidate, LibraryEntry | None]:
     except ModelNotFoundError as missing:
         if "/" not in name or name.endswith(".gguf"):
             raise
-        return _find_on_hub(name, missing), None
-    return candidate_of_file(entry.path, entry.name, entry.n_bytes), entry
+        candidate, files = _find_on_hub(name, missing)
+        return candidate, None, files
+    return candidate_of_file(entry.path, entry.name, entry.n_bytes), entry, ()
 
 
-def _find_on_hub(name: str, missing: ModelNotFoundError) -> Candidate:
+def _find_on_hub(name: str, missing: ModelNotFoundError) -> tuple[Candidate, Sequence[RemoteFile]]:
     from app.models.hub import Hub  # brings the hub's client along, which takes a second
 
     try:
         hub = Hub()
         item = hub.resolve(name)
-        return candidate_of_sources([hub.source(file) for file in item.files], item.title)
+        return candidate_of_sources([hub.source(file) for file in item.files], item.title), item.files
     except SlipstreamError as fault:
         raise type(fault)(f"{missing.message} {fault.message}", fault.hint or missing.hint) from fault
 
@@ -137,19 +160,20 @@ def _spread(chosen: PairOptions, draft: Candidate | None) -> Spread:
     return spread if draft is not None else replace(spread, draft=())
 
 
-def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None) -> None:
-    library = Library()
-    drafts = [
-        candidate_of_file(other.path, other.name, other.n_bytes)
-        for other in (*library.entries(), *library.drafters())
-        if entry is None or other.path != entry.path
-    ]
-    spread = _spread(chosen, target)
-    own = judge(target, None, spread.kind)
+def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None, files: Sequence[RemoteFile]) -> None:
+    library, candidates = Library(), Candidates()
+    own = judge(target, None, _spread(chosen, target).kind)
     if own.fits:
         own = with_memory(own, _memory(chosen, (target, entry), (None, None)))
-    found = suggest(target, drafts, Load(0, "", n_ctx=chosen.n_ctx), room_now(), spread)
-    file_name = entry.path.name if entry is not None else ""
+    drafters = [*here(library, candidates, entry.name if entry is not None else "")]
+    problem, is_whole = "", True
+    if chosen.hub if chosen.hub is not None else entry is None:
+        look = _HubLook(target, entry or files, library, candidates)
+        problem = run_stoppable(look, lambda: "looking in the catalog and on the hub", "Stopped.")
+        drafters, is_whole = [*drafters, *look.look.found], look.look.is_whole
+    how = PairChoice("", n_ctx=chosen.n_ctx, compute=chosen.compute)
+    found = [offer for offer in offers_for(target, drafters, how) if offer.judgement.fits]
+    file_name = entry.path.name if entry is not None else files[0].name
     known = tuple(
         CatalogPair(one.title, one.drafter_words, f"{one.target.repo}:{one.target.quantisation}")
         for one in Catalog.load().for_target(target.header, file_name)
@@ -157,21 +181,72 @@ def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None) ->
     if chosen.as_json:
         facts = {
             **msgspec.to_builtins(_verdict(own)),
-            "suggestions": [_verdict(one) for one in found],
+            "suggestions": [_suggestion(one) for one in found],
             "catalog": known,
+            "hub_problem": problem,
+            "complete": is_whole,
         }
         sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return
     _show(own)
+    _show_found(found, known)
+    if problem:
+        note(problem)
+    if not is_whole:
+        note("The look on the hub was ended before it was done: there may be more.")
+    elif entry is not None and chosen.hub is None:
+        note("The hub was not asked: --hub looks there, too.")
+
+
+def _show_found(found: Sequence[Offer], known: Sequence[CatalogPair]) -> None:
     sys.stdout.write("\nWhat can draft for it, best first:\n" if found else "\nNothing here can draft for it.\n")
-    for rank, one in enumerate(found[:MOST_SUGGESTIONS], 1):
-        _write(f"  {rank}. {one.draft or one.kind} ({one.kind}, {_gigabytes(one.memory)})\n")
+    for rank, offer in enumerate(found[:MOST_SUGGESTIONS], 1):
+        one = offer.judgement
+        where = f", {offer.where}" if offer.item is not None else ""
+        _write(f"  {rank}. {one.draft or one.kind} ({one.kind}, {_gigabytes(one.memory)}{where})\n")
         for warning in one.warnings:
             _write(f"     note: {warning}\n")
     if (more := len(found) - MOST_SUGGESTIONS) > 0:
         _write(f"  and {more:,} more; --json has them all\n")
     for curated in known:
         _write(f"  In the catalog: {curated.title}; drafts by {curated.draft}\n")
+
+
+class _HubLook:
+    """A look on the hub as :func:`run_stoppable` has it; stopped, what was found is shown."""
+
+    def __init__(
+        self,
+        target: Candidate,
+        source: LibraryEntry | Sequence[RemoteFile],
+        library: Library,
+        candidates: Candidates,
+    ) -> None:
+        self.look: Look[Drafter] = Look()
+        self._target, self._source, self._library, self._candidates = target, source, library, candidates
+
+    @property
+    def fraction(self) -> float:
+        """How much of its time is over."""
+        return self.look.fraction
+
+    def run(self) -> str:
+        """Look; return what went wrong, in words."""
+        try:
+            self.look.run(self._find)
+        except SlipstreamError as fault:
+            return f"The hub was not asked to the end: {fault.message} {fault.hint}"
+        return ""
+
+    def stop(self) -> None:
+        """End it."""
+        self.look.stop()
+
+    def _find(self) -> None:
+        from app.models.hub import Hub
+
+        entries = all_of(self._library)
+        find_drafters(Hub(), self._candidates, self._target, self._source, entries, self.look)
 
 
 # --- showing ----------------------------------------------------------------------------------------
@@ -187,6 +262,11 @@ def _verdict(judgement: Judgement) -> Verdict:
         judgement.draft,
         judgement.kind,
     )
+
+
+def _suggestion(offer: Offer) -> Suggestion:
+    pull = offer.item.title if offer.item is not None else ""
+    return Suggestion(**msgspec.structs.asdict(_verdict(offer.judgement)), where=offer.where, pull=pull)
 
 
 def _memory_facts(memory: PairMemory | None) -> dict[str, object] | None:

@@ -12,21 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.errors import ModelNotFoundError
 from app.host import ways
 from app.host.background import beside
 from app.host.candidates import Candidates
 from app.host.hub_door import HubDoor
+from app.host.hub_drafters import find_drafters
+from app.host.look import Look
 from app.host.offers import Listing, Model, Offer, Offers
 from app.host.values import PairChoice
+from app.host.ways import Drafter
 from app.models.catalog import Catalog, CatalogPair
 from app.models.library import BrokenFile, Contents, Library, LibraryEntry
 from app.models.memory import Room, room_now
 from app.models.models_folder import models_folder
+from app.models.pairs import Candidate
 from app.models.recommendation import Ranked, rank
 
 if TYPE_CHECKING:
     from app.models.hub import Hub
-    from app.models.remote import FoundModel
+    from app.models.remote import FoundModel, RemoteFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +172,43 @@ class Judging:
 
         return await beside(look, "library")
 
-    async def elsewhere(self, name: str, how: PairChoice) -> tuple[Offer, ...]:
-        """Return what could be pulled to draft for a model of the library: from the catalog, and from the hub.
+    async def look(self, offers: Offers, look: Look[Drafter]) -> None:
+        """Look in the catalog and on the hub for what could draft for a model, here or there, until the look is over.
 
         Raises:
             SlipstreamError: the model is not there, or the hub does not answer.
         """
 
-        def look(hub: Hub) -> tuple[Offer, ...]:
-            entry = self._library.resolve(name)
-            return ways.from_elsewhere(hub, self._candidates, entry, self._library, how)
+        def find(hub: Hub) -> None:
+            entries = ways.all_of(self._library)
+            target, source = self._target(hub, offers)
+            find_drafters(hub, self._candidates, target, source, entries, look)
 
-        return await self._door.ask(look)
+        await self._door.ask(lambda hub: look.run(lambda: find(hub)))
+
+    async def found(self, offers: Offers, look: Look[Drafter], how: PairChoice) -> tuple[Offer, ...]:
+        """Judge what a look has found so far; best first, what does not fit last.
+
+        Raises:
+            SlipstreamError: the model is not there any more.
+        """
+
+        def judge(hub: Hub) -> tuple[Offer, ...]:
+            drafters = tuple(look.found)
+            if not drafters:
+                return ()
+            found = ways.offers_for(self._target(hub, offers)[0], drafters, how)
+            return tuple(offer for offer in found if offer.item is not None)
+
+        return await self._door.ask(judge)
+
+    def _target(self, hub: Hub, offers: Offers) -> tuple[Candidate, LibraryEntry | tuple[RemoteFile, ...]]:
+        if offers.target is not None:
+            entry = self._library.resolve(offers.target)
+            return self._candidates.of_entry(entry), entry
+        if offers.item is None:
+            raise ModelNotFoundError("There is no model to look for drafters of.")
+        return self._candidates.of_item(hub, offers.item), offers.item.files
 
     async def weigh(self, offers: Offers, offer: Offer, how: PairChoice) -> Offer:
         """Return an offer whose files are all here with what it takes exactly, by a dry load; others as they are.

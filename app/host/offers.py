@@ -11,7 +11,16 @@ from app.models.remote import Item, RemoteFile, pair
 if TYPE_CHECKING:
     from app.models.catalog import CatalogPair
 
-Where = Literal["in the target", "on this computer", "in the same repository", "in the catalog", "on the hub"]
+Where = Literal[
+    "in the target",
+    "on this computer",
+    "in the same repository",
+    "in its repository on the hub",
+    "in the catalog",
+    "on the hub",
+]
+UNFIT = (9, 0)
+"""Rank of what does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +32,14 @@ class Offer:
         where: where the drafter is now.
         draft: the drafter's name in the library or its path; None if there is no second file, or it is not here yet.
         item: what has to be pulled for the drafter, None if nothing.
+        rank: its place among others for the same target, the lowest first (:func:`app.models.suggestions.rank_of`).
     """
 
     judgement: Judgement
     where: Where
     draft: str | None = None
     item: Item | None = None
+    rank: tuple[int, int] = UNFIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.engine.gguf import GgufHeader
-from app.errors import HubNotFoundError, ModelError, SlipstreamError
+from app.errors import ModelError
 from app.host.candidates import Candidates
-from app.host.offers import Offer, Offers, Where
+from app.host.offers import UNFIT, Offer, Offers, Where
 from app.host.rooms import spread_of
 from app.host.values import PairChoice
 from app.models.catalog import STARTER, Catalog, CatalogModel, CatalogPair
@@ -22,19 +19,13 @@ from app.models.library import Library, LibraryEntry
 from app.models.memory import reckon, room_now, weigh_pair
 from app.models.pairs import Candidate, Judgement, judge, judge_ngram, judge_own_heads, with_memory
 from app.models.remote import Item, RemoteFile
-from app.models.suggestions import suggest
+from app.models.suggestions import rank_of, suggest
 from app.protocol import Load
 
 if TYPE_CHECKING:
     from app.models.hub import Hub
 
 logger = logging.getLogger(__name__)
-
-N_FROM_HUB = 3
-"""How many repositories of smaller siblings are looked at: each costs some megabytes of header."""
-
-LARGEST_SIBLING_SHARE = 1 / 3
-_SIZE = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)\s?([BM])(?![A-Za-z0-9])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +80,13 @@ def offers_for(target: Candidate, drafters: Iterable[Drafter], how: PairChoice) 
     offers = []
     for judgement in (*fitting, *unfit):
         drafter = known.get(judgement.draft or "")
+        rank = UNFIT
+        if judgement.fits:
+            rank = rank_of(target, judgement, drafter.candidate if drafter is not None else None)
         if drafter is None:
-            offers.append(Offer(judgement, "in the target"))
+            offers.append(Offer(judgement, "in the target", rank=rank))
         else:
-            offers.append(Offer(judgement, drafter.where, drafter.draft, drafter.item))
+            offers.append(Offer(judgement, drafter.where, drafter.draft, drafter.item, rank))
     return tuple(offers)
 
 
@@ -157,7 +151,7 @@ def curated_at(hub: Hub, pair: CatalogPair, library: Library, candidates: Candid
     Raises:
         SlipstreamError: the hub does not give them.
     """
-    item, gated = _item_of(hub, pair.target)
+    item, gated = curated_item(hub, pair.target)
     target = candidates.of_item(hub, item)
     draft, draft_item, name = None, None, None
     where: Where = "in the target"
@@ -165,7 +159,7 @@ def curated_at(hub: Hub, pair: CatalogPair, library: Library, candidates: Candid
         entry = library.resolve(STARTER)
         draft, name, where = candidates.of_entry(entry), entry.name, "on this computer"
     elif pair.draft is not None:
-        draft_item, theirs = _item_of(hub, pair.draft)
+        draft_item, theirs = curated_item(hub, pair.draft)
         gated += theirs
         draft, where = candidates.of_item(hub, draft_item), "in the catalog"
     offer = Offer(_with_reckoned(target, draft, how), where, name, draft_item)
@@ -202,7 +196,12 @@ def _with_reckoned(target: Candidate, draft: Candidate | None, how: PairChoice) 
     return _judged(target, draft, load_of(how), spread_of(how))
 
 
-def _item_of(hub: Hub, model: CatalogModel) -> tuple[Item, list[str]]:
+def curated_item(hub: Hub, model: CatalogModel) -> tuple[Item, list[str]]:
+    """Return what has to be pulled of a curated model, and its repository if that has terms to accept.
+
+    Raises:
+        SlipstreamError: the hub does not have it, or does not say.
+    """
     from app.models.hub_choice import Wanted, choose
 
     found = hub.repository(model.repo)
@@ -213,24 +212,8 @@ def _item_of(hub: Hub, model: CatalogModel) -> tuple[Item, list[str]]:
 
 def _facts(pair: CatalogPair) -> tuple[str, ...]:
     publisher = pair.target.repo.partition("/")[0]
-    return (pair.target.quantisation, f"from {publisher}", f"drafted by {pair.drafter_words}")
-
-
-# --- what could be pulled to draft for a model that is here -----------------------------------------
-
-
-def from_elsewhere(
-    hub: Hub, candidates: Candidates, entry: LibraryEntry, library: Library, how: PairChoice
-) -> tuple[Offer, ...]:
-    """Return drafters that could be pulled for a model: the catalog's, then smaller siblings on the hub; best first.
-
-    Raises:
-        SlipstreamError: the hub does not answer at all.
-    """
-    target = candidates.of_entry(entry)
-    drafters = [*_from_catalog(hub, candidates, target, entry, library), *_siblings(hub, candidates, target)]
-    known = {drafter.candidate.name: drafter for drafter in drafters}
-    return tuple(offer for offer in offers_for(target, known.values(), how) if offer.item is not None)
+    begins = f"begins with up to {pair.draft_tokens} tokens a draft"
+    return (pair.target.quantisation, f"from {publisher}", f"drafted by {pair.drafter_words}", begins)
 
 
 def note_of_catalog(target: Candidate, entry: LibraryEntry, entries: Sequence[LibraryEntry]) -> str:
@@ -239,60 +222,3 @@ def note_of_catalog(target: Candidate, entry: LibraryEntry, entries: Sequence[Li
         if pair.draft is not None and entry_of(pair.draft, entries) is None:
             return f"The catalog has a drafter for it that is not here: {pair.drafter_words} (pair “{pair.title}”)."
     return ""
-
-
-def _from_catalog(
-    hub: Hub, candidates: Candidates, target: Candidate, entry: LibraryEntry, library: Library
-) -> Iterator[Drafter]:
-    entries = all_of(library)
-    for pair in Catalog.load().for_target(target.header, entry.path.name):
-        if pair.draft is None or entry_of(pair.draft, entries) is not None:
-            continue
-        with suppress(HubNotFoundError):
-            item, _ = _item_of(hub, pair.draft)
-            yield Drafter(candidates.of_item(hub, item), "in the catalog", None, item)
-
-
-def _siblings(hub: Hub, candidates: Candidates, target: Candidate) -> Iterator[Drafter]:
-    """Yield smaller models of the same family: those whose repository's name has its base name and a small size."""
-    family = family_of(target.header)
-    limit = target.header.n_params * LARGEST_SIBLING_SHARE
-    if not family:
-        return
-    sized = [(size, one) for one in hub.search(family, 60) if 0 < (size := size_in_name(one.repo)) <= limit]
-    largest_first = sorted(sized, key=lambda found: (-found[0], -found[1].n_downloads))
-    n = 0
-    for _size, one in largest_first:
-        if n == N_FROM_HUB:
-            return
-        try:
-            item = _small_copy(hub, one.repo)
-            candidate = candidates.of_item(hub, item)
-        except SlipstreamError as fault:
-            logger.info("not offered: %s: %s", one.repo, fault.message)
-            continue
-        n += 1
-        yield Drafter(candidate, "on the hub", None, item)
-
-
-def _small_copy(hub: Hub, repo: str) -> Item:
-    """Return the copy of a model that drafts best for its size: Q8_0 or Q4_0, or whatever the hub would take."""
-    for tag in ("Q8_0", "Q4_0"):
-        with suppress(HubNotFoundError):
-            return hub.resolve(f"{repo}:{tag}")
-    return hub.resolve(repo)
-
-
-def family_of(header: GgufHeader) -> str:
-    """Return what a model and its siblings are called, as in Qwen2.5; "" if the file does not say."""
-    if (name := header.text("general.basename")) is not None:
-        return name
-    name = header.text("general.name") or ""
-    match = _SIZE.search(name)
-    return name[: match.start()].strip(" -_") if match is not None else ""
-
-
-def size_in_name(repo: str) -> float:
-    """Return how many numbers a model has by its name, as in Qwen2.5-0.5B; 0 if the name does not say."""
-    match = _SIZE.search(repo.rsplit("/", 1)[-1])
-    return 0.0 if match is None else float(match[1]) * (1e9 if match[2].upper() == "B" else 1e6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,11 @@ from PySide6.QtCore import QObject, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.errors import HubAccessError, SlipstreamError
+from app.host.look import Look
+from app.models.pairs import SPEC_TYPES
+from app.protocol import SpecType
 from app.ui.latest import Latest
-from app.ui.model_words import access_words
+from app.ui.model_words import access_words, look_words
 from app.ui.pair_bar import HEADS, NGRAM
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from app.host.judging import Judging
     from app.host.offers import Offers
     from app.host.pulling import Pull, Pulls
+    from app.host.ways import Drafter
     from app.ui.choices import Choices
     from app.ui.pair_card import PairCard
 
@@ -35,7 +40,7 @@ class CardControl(QObject):
         pulls: Pulls,
         door: HubDoor,
         choices: Choices,
-        load: Callable[[str, str], None],
+        load: Callable[[str, str, SpecType], None],
     ) -> None:
         super().__init__(card)
         self.card, self._judging, self._pulls, self._door = card, judging, pulls, door
@@ -43,6 +48,7 @@ class CardControl(QObject):
         self._judge: Callable[[], Coroutine[Any, Any, Offers]] | None = None
         self._repos: tuple[str, ...] = ()
         self._note, self._can_look = "", False
+        self._look: Look[Drafter] | None = None
         self._work, self._weighing, self._looking, self._giving = Latest(), Latest(), Latest(), Latest()
         self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settle.timeout.connect(self.judge)
@@ -131,23 +137,30 @@ class CardControl(QObject):
     # --- looking elsewhere ----------------------------------------------------------------------------
 
     def on_elsewhere(self) -> None:
-        """Look in the catalog and on the hub for what could draft."""
+        """Look in the catalog and on the hub for what could draft; or stop looking."""
         offers = self.card.offers
-        if offers is not None and offers.target is not None:
-            self.card.elsewhere.setEnabled(False)
-            self.card.say("Looking in the catalog and on the hub…")
-            self._looking.run(self._look(offers.target))
+        if self._looking.is_running and self._look is not None:
+            self._look.stop()
+        elif offers is not None and (offers.target is not None or offers.item is not None):
+            self._look = Look()
+            self.card.show_looking("Looking in the catalog and on the hub…")
+            self._looking.run(self._look_for(offers, self._look))
 
-    async def _look(self, name: str) -> None:
+    async def _look_for(self, offers: Offers, look: Look[Drafter]) -> None:
+        words = ""
         try:
-            more = await self._judging.elsewhere(name, self._choices.pair())
+            await self._judging.look(offers, look)
         except SlipstreamError as fault:
-            self.card.say(f"{fault.message} {fault.hint}")
-            self.card.elsewhere.setEnabled(True)
-            return
-        n = sum(offer.judgement.fits for offer in more)
-        words = f"{len(more)} found, {n} fit." if more else "No smaller model of this family was found."
-        self.card.add_offers(more, words)
+            words = f"{fault.message} {fault.hint}"
+        except asyncio.CancelledError:
+            look.stop()  # its thread asks for nothing more
+            raise
+        try:
+            more = await self._judging.found(offers, look, self._choices.pair())
+        except SlipstreamError as fault:
+            more, words = (), f"{fault.message} {fault.hint}"
+        if self.card.offers is not None and self.card.offers.title == offers.title:
+            self.card.add_offers(more, words or look_words(more, is_whole=look.is_whole, is_stopped=look.is_stopped))
 
     # --- getting --------------------------------------------------------------------------------------
 
@@ -203,11 +216,11 @@ class CardControl(QObject):
         offers, offer = self.card.offers, self.card.offer
         if offers is None or offers.target is None:
             return
-        drafter = NGRAM
+        drafter, kind = NGRAM, SPEC_TYPES["draft model"]
         if offer is not None and offer.judgement.fits:
             is_own = offer.judgement.kind == "embedded heads"
-            drafter = HEADS if is_own else offer.draft or NGRAM
-        self.load(offers.target, drafter)
+            drafter, kind = HEADS if is_own else offer.draft or NGRAM, SPEC_TYPES[offer.judgement.kind]
+        self.load(offers.target, drafter, kind)
 
     # --- tokens ---------------------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ class DiscoverControl(QObject):
             facts = f"{bytes_words(model.item.n_bytes)} · licence: {listing.licence or 'not named'}"
             card.show_pending(short_title(model.item.title), facts, JUDGING)
             judge = partial(self._judging.remote, model, listing, self._choices.pair())
-            self._card.look_at(judge, repos=(listing.repo,))
+            self._card.look_at(judge, repos=(listing.repo,), can_look=True)
         elif chosen.found is not None:
             found = chosen.found
             access = "terms to accept" if found.is_gated else "open"

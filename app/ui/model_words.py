@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from app.ui.wording import bytes_words
@@ -94,6 +95,17 @@ def get_words(offers: Offers, offer: Offer | None) -> str:
     has_draft = offer is not None and offer.item is not None
     what = "Get pair" if offers.item is not None and has_draft else "Get model" if offers.item else "Get drafter"
     return f"{what} ({bytes_words(n_bytes)})"
+
+
+def look_words(found: Sequence[Offer], *, is_whole: bool, is_stopped: bool) -> str:
+    """What a look for drafters has brought."""
+    n_fit = sum(offer.judgement.fits for offer in found)
+    if not is_whole:
+        why = "Stopped" if is_stopped else "The hub is slow, so the look was ended"
+        return f"{why}; so far {len(found)} were found, {n_fit} of them fit."
+    if not found:
+        return "Neither the catalog nor the hub has another drafter for this family of models."
+    return f"{len(found)} were found, {n_fit} of them fit."
 
 
 def short_title(title: str) -> str:

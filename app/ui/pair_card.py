@@ -40,6 +40,9 @@ QPushButton { background: %(accent)s; color: %(on_accent)s; border: 2px solid %(
 QPushButton:focus { border-color: %(text)s; }
 QPushButton:disabled { background: %(raised)s; color: %(muted)s; border-color: %(raised)s; }
 """
+LOOK = "Look for drafters in the &catalog and on the hub"
+STOP_LOOKING = "St&op looking"
+LOOK_AGAIN = "Look &again for drafters on the hub"
 _ICONS = {"fits": "check", "fits with warnings": "warning", "does not fit": "close"}
 
 
@@ -63,7 +66,7 @@ class PairCard(QWidget):
         self.facts = named(QLabel(wordWrap=True), "muted")
         self.note = named(QLabel(wordWrap=True), "muted")
         self.list = OfferList()
-        self.elsewhere = QPushButton("Look for smaller siblings in the &catalog and on the hub")
+        self.elsewhere = QPushButton(LOOK)
         self._fit_icon, self.fit = QLabel(), QLabel(wordWrap=True)
         self.fit.setFont(text_font(1.0, bold=True))
         self.reasons = QLabel(wordWrap=True)
@@ -174,7 +177,7 @@ class PairCard(QWidget):
         is_curated = offers.pair is not None
         self.list.setVisible(not is_curated)
         self.elsewhere.setVisible(can_look)
-        self.elsewhere.setEnabled(True)
+        self.elsewhere.setText(LOOK)
         self.list.show_offers(offers.offers, 0)
         self._show_offer()
 
@@ -188,20 +191,27 @@ class PairCard(QWidget):
         self.list.show_offers(known, self._index)
         self._show_offer()
 
+    def show_looking(self, words: str) -> None:
+        """Say that drafters are being looked for; the button stops that."""
+        self.elsewhere.setText(STOP_LOOKING)
+        self._set(self.state, words)
+
     def add_offers(self, more: Sequence[Offer], words: str) -> None:
-        """Add drafters that are elsewhere: those that fit before what does not, the rest at the end."""
-        if self.offers is None:
+        """Add drafters that are elsewhere, each where it stands: best first, and at the end what does not fit."""
+        self.elsewhere.setText(LOOK_AGAIN)
+        self._set(self.state, words)
+        if self.offers is None or not more:
             return
         chosen = self.offer
-        known = list(self.offers.offers)
-        fitting = [offer for offer in more if offer.judgement.fits]
-        at = next((i for i, offer in enumerate(known) if not offer.judgement.fits), len(known))
-        known = [*known[:at], *fitting, *known[at:], *(offer for offer in more if not offer.judgement.fits)]
+        new = {offer.item for offer in more}
+        known = [
+            offer for offer in self.offers.offers if offer.item is None or offer.item not in new or offer is chosen
+        ]
+        more = [offer for offer in more if chosen is None or offer.item != chosen.item]
+        known = sorted([*known, *more], key=lambda offer: offer.rank)
         self.offers = replace(self.offers, offers=tuple(known))
-        self._index = known.index(chosen) if chosen is not None else 0
+        self._index = next((i for i, offer in enumerate(known) if offer is chosen), 0)
         self.list.show_offers(known, self._index)
-        self.elsewhere.setEnabled(False)
-        self._set(self.state, words)
 
     def on_picked(self, index: int) -> None:
         """Take another way to draft."""

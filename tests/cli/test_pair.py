@@ -152,6 +152,32 @@ def test_a_pair_is_judged_before_it_is_pulled(server, tiny_pair, home):
     assert told_by_a_process("org/target-GGUF", "starter")["fits"] is False
 
 
+def test_drafters_on_the_hub_are_suggested_with_what_to_pull(server, tiny_pair, home, tmp_path):
+    target = tiny.llama(tmp_path / "Tiny-1M-instruct.gguf")
+    server.add("org/Tiny-0.001M-GGUF", "Tiny-Q8_0.gguf", tiny_pair.draft)
+    server.add("org/Tiny-1M-GGUF", "Tiny-1M-Q8_0.gguf", target)
+    answer = told_by_a_process("org/Tiny-1M-GGUF")
+    words = run("pair", target, "--hub")
+    silent = run("pair", target)
+
+    assert (answer["hub_problem"], answer["complete"]) == ("", True)
+    pulled = {one["draft"]: (one["where"], one["pull"]) for one in answer["suggestions"]}
+    name = "org/Tiny-0.001M-GGUF:Tiny-Q8_0.gguf"
+    assert pulled[name] == ("on the hub", name)
+    assert pulled[None][1] == ""
+    assert f"{name} (draft model" in words.stdout
+    assert "--hub looks there, too" in silent.stderr
+    assert name not in silent.stdout
+    assert list(home.rglob("*.gguf")) == []
+
+
+def test_a_hub_with_a_fault_keeps_nobody_from_what_is_here(server, tmp_path):
+    server.statuses = [("hub", 503, {})] * 3
+    answer = told_by_a_process(tiny.llama(tmp_path / "Tiny-1M-instruct.gguf"), "--hub")
+    assert "status 503" in answer["hub_problem"]
+    assert [one["kind"] for one in answer["suggestions"]] == ["n-gram"]
+
+
 def test_what_the_hub_does_not_have_is_said(server):
     done = run("pair", "org/nothing:Q4_0")
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import time
+from dataclasses import replace
 
 import pytest
 
+from app.engine.gguf import read_header
 from app.errors import HubAccessError, NetworkError
 from app.host import PairChoice
 from app.host.hub_door import HubDoor
+from app.host.hub_drafters import likely, size_in_name
 from app.host.judging import Judging
-from app.host.ways import size_in_name
+from app.host.look import Look
 from app.models.catalog import CatalogFile, CatalogModel, CatalogPair
 from app.models.hub import Hub
 from app.models.library import Library
+from app.models.remote import FoundModel
 from app.paths import models_dir
 from tests.fixtures import tiny, tiny_mtp
 from tests.host.test_pulling import SOON, hub, server, tokens  # noqa: F401 - fixtures
@@ -148,15 +153,100 @@ def test_a_model_of_the_hub_is_judged_with_heads_beside_it_and_drafters_here(ser
     assert offers.what_to_pull(starter) is offers.item
 
 
-def test_smaller_siblings_on_the_hub_are_offered(server, judging, tmp_path):  # noqa: F811
+def looked(judging, name, look=None):
+    """Return what a look for drafters of a model here brings."""
+    look = look or Look()
+
+    async def story():
+        offers = await judging.local(name, HOW)
+        await judging.look(offers, look)
+        return await judging.found(offers, look, HOW)
+
+    return asyncio.run(story())
+
+
+def family(server, tmp_path):  # noqa: F811
+    """Put a target here, and smaller ones of its family, larger ones and strangers on the hub."""
     pair = tiny.llama_pair(tmp_path)
     put(tiny.llama(tmp_path / "Tiny-1M-instruct.gguf"), "Tiny-target.gguf")
     server.add("org/Tiny-0.001M-GGUF", "Tiny-Q8_0.gguf", pair.draft)
     server.add("org/Tiny-70B-GGUF", "Tiny-Q8_0.gguf", pair.target)
     server.add("org/other-0.001M-GGUF", "other-Q8_0.gguf", pair.draft)
-    offers = asyncio.run(judging.elsewhere("Tiny-target", HOW))
+
+
+def test_smaller_siblings_on_the_hub_are_offered(server, judging, tmp_path):  # noqa: F811
+    family(server, tmp_path)
+    look = Look()
+    offers = looked(judging, "Tiny-target", look)
     assert [(offer.where, offer.item.files[0].repo) for offer in offers] == [("on the hub", "org/Tiny-0.001M-GGUF")]
     assert offers[0].judgement.fits
+    assert look.is_whole
+
+
+def test_drafters_for_a_model_that_is_on_the_hub_itself_are_found_there(server, judging, tmp_path):  # noqa: F811
+    family(server, tmp_path)
+    server.add("org/Tiny-1M-GGUF", "Tiny-1M-Q8_0.gguf", tiny.llama(tmp_path / "Tiny-1M.gguf"))
+
+    async def story():
+        listing = await judging.listing("org/Tiny-1M-GGUF")
+        offers = await judging.remote(listing.models[0], listing, HOW)
+        look = Look()
+        await judging.look(offers, look)
+        (found,) = await judging.found(offers, look, HOW)
+        return offers.what_to_pull(found)
+
+    item = asyncio.run(story())
+    assert [file.repo for file in item.files] == ["org/Tiny-1M-GGUF", "org/Tiny-0.001M-GGUF"]
+
+
+def test_heads_are_found_in_the_repository_that_a_model_came_from_and_by_search(server, judging, tmp_path):  # noqa: F811
+    pair = tiny_mtp.gemma4_pair(tmp_path)
+    put(pair.target, "tiny-gemma4.gguf")
+    server.add("org/tiny", "mtp-tiny-gemma4-Q8_0.gguf", pair.draft)
+    offers = looked(judging, "tiny-gemma4")
+    assert [(offer.where, offer.judgement.kind, offer.judgement.fits) for offer in offers] == [
+        ("in its repository on the hub", "assistant", True)
+    ]
+
+
+def test_a_look_that_is_stopped_or_late_keeps_what_was_found(server, judging, tmp_path):  # noqa: F811
+    family(server, tmp_path)
+    stopped = Look()
+    stopped.stop()
+    assert looked(judging, "Tiny-target", stopped) == ()
+    assert not stopped.is_whole
+    began_s = time.monotonic()
+    server.stall_at = 100
+    late = Look(limit_s=0.6)
+    assert looked(judging, "Tiny-target", late) == ()
+    assert time.monotonic() - began_s < 3
+    assert not late.is_whole
+
+
+def test_repositories_are_chosen_by_their_names(tmp_path):
+    header = read_header(tiny.llama(tmp_path / "m.gguf"))
+    factor = round(8e9 / header.n_params)
+    header = replace(
+        header, tensors=tuple(replace(t, shape=(*t.shape[:-1], t.shape[-1] * factor)) for t in header.tensors)
+    )
+    size_b = header.n_params / 1e9
+
+    def found(*names):
+        return [FoundModel(f"org/{name}", False, "", 1000 - n, 0, "") for n, name in enumerate(names)]
+
+    names = (
+        f"Some-{size_b:.0f}B-it",
+        f"Some-{size_b / 2:.0f}B-it",
+        f"Some-{size_b / 4:.1f}B",
+        f"Some-{size_b / 4:.1f}B-it",
+        f"Some-{size_b / 4:.1f}B-it-by-another",
+        f"Some-{size_b / 20:.2f}B-it",
+        f"Some-{size_b:.0f}B-it-assistant",
+        f"Some-{size_b * 8:.0f}B-it-assistant",
+        "Some-mini",
+    )
+    chosen = likely(found(*names), header, f"Some-{size_b:.0f}B-it-Q4_0.gguf", f"org/{names[0]}")
+    assert [one.repo.removeprefix("org/") for one in chosen] == [names[6], names[3], names[5]]
 
 
 def test_a_gated_header_is_refused_in_words(server, judging, tiny_pair):  # noqa: F811

@@ -438,6 +438,40 @@ def test_what_drafts_for_a_model_best_first_and_why_the_rest_does_not(program, t
     program.run(story)
 
 
+def test_drafters_on_the_hub_are_looked_for_and_the_look_can_be_stopped(program, server, tmp_path, tiny_pair):
+    put(tiny.llama(tmp_path / "Tiny-1M-instruct.gguf"), "target.gguf")
+    server.add("org/Tiny-0.001M-GGUF", "Tiny-Q8_0.gguf", tiny_pair.draft)
+    server.stall_at = 100
+
+    async def story():
+        manager = await open_manager(program, LIBRARY)
+        tab, card = manager.library, manager.library.card
+        await program.until(lambda: "target" in names_in(tab.tree))
+        tab.tree.setCurrentItem(tab.tree.topLevelItem(0).child(1))
+        await program.until(lambda: card.offers is not None and card.offers.target == "target")
+        n_before, said = len(card.offers.offers), card.elsewhere.text()
+        # WHEN the hub hangs, the same button ends the look
+        card.elsewhere.setFocus()
+        press(Qt.Key.Key_Space)
+        assert card.elsewhere.text() != said
+        await program.until(lambda: server.stall_at is None)
+        press(Qt.Key.Key_Space)
+        await program.until(lambda: "Stopped" in card.state.text())
+        assert len(card.offers.offers) == n_before
+        # AND another look finds it, puts it where it stands, and keeps what was chosen
+        press(Qt.Key.Key_Space)
+        await program.until(lambda: len(card.offers.offers) == n_before + 1)
+        assert card.offer.judgement.kind == "n-gram"
+        ranks = [offer.rank for offer in card.offers.offers]
+        assert ranks == sorted(ranks)
+        row = next(i for i, offer in enumerate(card.offers.offers) if offer.item is not None)
+        assert card.list.topLevelItem(row).text(2) == "on the hub"
+        card.list.setCurrentItem(card.list.topLevelItem(row))
+        assert card.get.text().startswith("Get drafter")
+
+    program.run(story)
+
+
 def test_a_list_that_is_read_again_leaves_what_is_shown_alone(program, tiny_pair):
     put(tiny_pair.target, "target.gguf")
 
