@@ -24,6 +24,7 @@ from app.models.library import Library
 from app.models.models_folder import models_folder
 from app.models.part_file import PARTS_FOLDER
 from app.models.places import other_places
+from app.models.relocation import check_not_moving
 from app.models.transfer import StoppedError
 
 How = Literal["copy", "move", "link"]
@@ -66,14 +67,26 @@ class Import:
         """
         try:
             files = self._files()
-            self._folder.mkdir(parents=True, exist_ok=True)
-            places = self._places(files)
-            if self.was_there:
-                return places
-            places[0].parent.mkdir(exist_ok=True)
-            return self._take(files, places)
+            parts = self._folder / PARTS_FOLDER
+            parts.mkdir(parents=True, exist_ok=True)
+            name = hashlib.sha256(str(self.path).encode("utf-8", "surrogateescape")).hexdigest()
+            lock = FileLock(parts / f"importing-{name}.lock")
+            if not lock.acquire():
+                raise DownloadError(f"{self.path.name} is being imported by another window.", "Wait for it to finish.")
+            try:
+                check_not_moving()  # after our lock: of the two, one sees the other
+                return self._run(files)
+            finally:
+                lock.release()
         except OSError as fault:
             raise cannot_copy(self.path, fault) from fault
+
+    def _run(self, files: list[Path]) -> tuple[Path, ...]:
+        places = self._places(files)
+        if self.was_there:
+            return places
+        places[0].parent.mkdir(exist_ok=True)
+        return self._take(files, places)
 
     def _files(self) -> list[Path]:
         library = Library([])

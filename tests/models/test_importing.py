@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from app.errors import DiskFullError, DownloadError, ModelFileError, UsageError
 from app.models.copying import BLOCK_BYTES
+from app.models.file_lock import FileLock
 from app.models.importing import Import
 from app.models.library import Library
 from app.models.models_folder import choose_folder
+from app.models.relocation import Relocation
 from app.models.transfer import StoppedError
-from app.paths import models_dir
+from app.paths import config_dir, models_dir
+from tests.cli.commands import started
 from tests.fixtures import tiny
 from tests.fixtures.raw_gguf import RawGguf, small
 
@@ -195,3 +200,48 @@ def test_a_folder_that_cannot_be_made_is_told(source, tmp_path):
     choose_folder(tmp_path / "file" / "models")
     with pytest.raises(DownloadError, match="cannot be copied"):
         Import(source).run()
+
+
+@pytest.mark.parametrize("how", ["copy", "move", "link"])
+def test_nothing_is_taken_in_while_the_folder_is_moved_and_it_is_not_moved_meanwhile(source, tmp_path, how):
+    moving = FileLock(config_dir() / "moving.lock")
+    config_dir().mkdir(parents=True, exist_ok=True)
+    moving.acquire()
+    try:
+        with pytest.raises(DownloadError, match="being moved"):
+            Import(source, how).run()
+    finally:
+        moving.release()
+    assert source.exists()
+
+    class Slow(Import):
+        def _run(self, files):
+            with pytest.raises(UsageError, match="being downloaded or imported"):
+                Relocation(tmp_path / "new").run()
+            with pytest.raises(DownloadError, match="being imported by another"):
+                Import(source, how).run()
+            return super()._run(files)
+
+    (place,) = Slow(source, how).run()
+    assert place.exists()
+
+
+@pytest.mark.linux
+def test_killed_in_the_middle_nothing_is_listed_and_the_next_one_is_whole(tmp_path, home):
+    whole = tiny.llama(tmp_path / "large.gguf")
+    with whole.open("r+b") as file:
+        file.seek(0, os.SEEK_END)
+        file.write(bytes(400 << 20))
+    with started("import", whole) as process:
+        parts = models_dir() / ".downloads"
+        deadline_s = time.monotonic() + 60
+        while sum(path.stat().st_size for path in parts.glob("import-*.part")) < 1 << 20:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline_s
+            time.sleep(0.002)
+        process.kill()
+        process.communicate()
+    assert list(models_dir().rglob("*.gguf")) == []
+    (place,) = Import(whole).run()
+    assert filecmp.cmp(whole, place, shallow=False)
+    assert [path.name for path in parts.iterdir() if path.suffix == ".part"] == []
