@@ -60,7 +60,7 @@ def list_models(chosen: ListOptions) -> None:
         sys.stdout.write("\nOnly for drafting:\n")
         _show(drafters)
     for file in broken:
-        sys.stdout.write(f"\nbroken: {_printable(file.path)}\n  {_printable(file.reason)} {file.hint}\n")
+        sys.stdout.write(f"\nbroken: {printable(file.path)}\n  {printable(file.reason)} {printable(file.hint)}\n")
     _show_disk(disk)
 
 
@@ -81,12 +81,12 @@ def _show(models: list[Listed]) -> None:
         table.add_column(heading, justify="right" if heading == "size" else "left")
     for model in models:
         facts = (model.name, model.architecture, model.quantisation, f"{model.bytes / 1e6:,.0f} MB", model.source)
-        table.add_row(*(_printable(_WHOSE.get(fact, fact)) for fact in facts))
+        table.add_row(*(printable(_WHOSE.get(fact, fact)) for fact in facts))
     width = None if sys.stdout.isatty() else _WIDTH  # what another program reads is not cut short
     Console(markup=False, highlight=False, width=width).print(table)
 
 
-def _printable(words: str) -> str:
+def printable(words: str) -> str:
     """Return words that do nothing to a terminal: file names are other people's."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in words)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Annotated
 
 import msgspec
 import typer
 
 from app.cli import options
+from app.cli.listing import printable
 from app.cli.stoppable import run_stoppable
-from app.cli.terminal import CONTROLS, note
+from app.cli.terminal import note
 from app.engine.probe import Sizes
 from app.errors import ModelNotFoundError, SlipstreamError
 from app.host import PairChoice
@@ -165,12 +167,12 @@ def _list(chosen: PairOptions, target: Candidate, entry: LibraryEntry | None, fi
     own = judge(target, None, _spread(chosen, target).kind)
     if own.fits:
         own = with_memory(own, _memory(chosen, (target, entry), (None, None)))
-    drafters = [*here(library, candidates, entry.name if entry is not None else "")]
+    drafters: Iterator[Drafter] = here(library, candidates, target, entry.name if entry is not None else "")
     problem, is_whole = "", True
     if chosen.hub if chosen.hub is not None else entry is None:
         look = _HubLook(target, entry or files, library, candidates)
         problem = run_stoppable(look, lambda: "looking in the catalog and on the hub", "Stopped.")
-        drafters, is_whole = [*drafters, *look.look.found], look.look.is_whole
+        drafters, is_whole = chain(drafters, look.look.found), look.look.is_whole
     how = PairChoice("", n_ctx=chosen.n_ctx, compute=chosen.compute)
     found = [offer for offer in offers_for(target, drafters, how) if offer.judgement.fits]
     file_name = entry.path.name if entry is not None else files[0].name
@@ -295,9 +297,9 @@ def _size_facts(sizes: Sizes) -> dict[str, int]:
     return {**msgspec.to_builtins(sizes), "total_bytes": sizes.n_bytes}
 
 
-def _write(text: str) -> None:
-    """Write words for people; what a file is called, or calls itself, shall not move the cursor."""
-    sys.stdout.write(text.translate(CONTROLS))
+def _write(line: str) -> None:
+    """Write a line for people; what a file is called, or calls itself, shall not move the cursor or feign a line."""
+    sys.stdout.write(printable(line.rstrip("\n")) + "\n")
 
 
 def _show(judgement: Judgement) -> None:

@@ -66,6 +66,8 @@ class DiscoverTab(QWidget):
         self.machine = named(QLabel(), "muted")
         self.tree = QTreeWidget()
         self.words = named(QLabel(wordWrap=True), "muted")
+        for label in (self.machine, self.words):
+            label.setTextFormat(Qt.TextFormat.PlainText)
         self.card = PairCard(NOTHING)
         self._room: Room | None = None
         self._pairs = heading("Matched pairs, for this computer")

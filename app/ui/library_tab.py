@@ -64,6 +64,7 @@ class LibraryTab(QWidget):
         self.delete = QPushButton("D&elete…")
         self.folder = QPushButton("Open models folder")
         self.disk = named(QLabel(wordWrap=True), "muted")
+        self.disk.setTextFormat(Qt.TextFormat.PlainText)
         self._sections = tuple(map(heading, ("Models", "Only for drafting", "Broken: cannot be loaded")))
         self._drafters: frozenset[str] = frozenset()
         self._contents: Contents | None = None

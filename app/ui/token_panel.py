@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout
 
 from app.ui.theme import GRID, named
@@ -28,6 +28,8 @@ class TokenPanel(QFrame):
         self.forget = QPushButton("Forget token")
         self.forget.setToolTip("Take the token out of the keyring. Public models need none.")
         self.answer = named(QLabel(wordWrap=True), "muted")
+        for label in (self.words, self.answer):
+            label.setTextFormat(Qt.TextFormat.PlainText)
         self.page.clicked.connect(lambda: self.page_requested.emit(self.repo))
         self.use.clicked.connect(self.on_use)
         self.entry.returnPressed.connect(self.on_use)
