@@ -9,12 +9,12 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.model_words import memory_sentence
+from app.ui.model_words import memory_sentence, share_words
 from app.ui.theme import GRID, colours, follow, named, number_font, text_font
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
-    from app.models.memory import PairMemory, Room
+    from app.models.memory import PairMemory, Room, Share
 
 _HEIGHT_PX = 18
 _SWATCH_PX = 10
@@ -60,13 +60,20 @@ class MemoryBar(QWidget):
 
     def show_parts(self, parts: Sequence[Part], room: Room) -> None:
         """Draw these parts on this machine."""
-        self._parts, self._room = parts, room
         need = sum(part.n_bytes for part in parts)
         verdict = "fits" if need <= room.usable_bytes else "does not fit into what is free"
-        self.setAccessibleName(
-            f"Memory: takes {bytes_words(need)}, {bytes_words(room.free_bytes)} of {bytes_words(room.total_bytes)}"
-            f" are free; {verdict}"
-        )
+        need_words, free, total = map(bytes_words, (need, room.free_bytes, room.total_bytes))
+        said = f"Memory: takes {need_words}, {free} of {total} are free; {verdict}"
+        self._draw(parts, room, said)
+
+    def show_share(self, share: Share) -> None:
+        """Draw what a pair takes of one device's memory, all in one."""
+        part = Part(share.room.device, share.n_bytes, "accent", Qt.BrushStyle.SolidPattern)
+        self._draw([part], share.room, share_words(share))
+
+    def _draw(self, parts: Sequence[Part], room: Room, said: str) -> None:
+        self._parts, self._room = parts, room
+        self.setAccessibleName(said)
         self.setToolTip(self.accessibleName())
         self.update()
 
@@ -116,8 +123,30 @@ class _Swatch(QWidget):
             painter.fillRect(self.rect(), _brush(self.part))
 
 
+class _DeviceRow(QWidget):
+    """What one device takes: a line, and a bar if the device tells how much memory it has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = QLabel(wordWrap=True)
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setFont(number_font())
+        self.bar = MemoryBar()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.words)
+        column.addWidget(self.bar)
+
+    def show_share(self, share: Share) -> None:
+        """Show what a device takes."""
+        self.words.setText(share_words(share))
+        self.bar.setVisible(share.room.is_known)
+        self.bar.show_share(share)
+
+
 class MemoryView(QWidget):
-    """The bar, the table below it, and a sentence."""
+    """The bar, or one for each device that has a share; the table below it, and a sentence."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,7 +163,21 @@ class MemoryView(QWidget):
         column.setSpacing(GRID // 2)
         column.addWidget(self.bar)
         column.addLayout(self._grid)
+        self._devices = QVBoxLayout()
+        self._devices.setSpacing(GRID // 2)
+        self._device_rows: list[_DeviceRow] = []
+        column.addLayout(self._devices)
         column.addWidget(self.sentence)
+
+    @property
+    def said(self) -> str:
+        """What the bar, or the devices' bars, show, in words."""
+        return " ".join(self.device_words) or self.bar.accessibleName()
+
+    @property
+    def device_words(self) -> list[str]:
+        """What is said of each device that has a share."""
+        return [row.words.text() for row in self._device_rows if not row.isHidden()]
 
     @property
     def table(self) -> list[tuple[str, str]]:
@@ -143,7 +186,7 @@ class MemoryView(QWidget):
 
     def show_memory(self, memory: PairMemory) -> None:
         """Show what a pair takes."""
-        self._fill(parts_of(memory), memory.room)
+        self._fill(parts_of(memory), memory.room, memory.shares)
         self.sentence.setText(memory_sentence(memory))
 
     def show_estimate(self, n_bytes: int, room: Room, words: str) -> None:
@@ -151,11 +194,13 @@ class MemoryView(QWidget):
         self._fill([Part("Pair, about", n_bytes, "accent", Qt.BrushStyle.SolidPattern)], room)
         self.sentence.setText(words)
 
-    def _fill(self, parts: Sequence[Part], room: Room) -> None:
+    def _fill(self, parts: Sequence[Part], room: Room, shares: Sequence[Share] = ()) -> None:
         self.bar.show_parts(parts, room)
+        self.bar.setVisible(not shares)
+        self._show_shares(shares)
         total = sum(part.n_bytes for part in parts)
         lines: list[tuple[Part | None, str, int]] = [(part, part.name, part.n_bytes) for part in parts]
-        lines += [(None, "Total", total), (None, "Free now", room.free_bytes)]
+        lines += [(None, "Total", total), *([] if shares else [(None, "Free now", room.free_bytes)])]
         while len(self._rows) < len(lines):
             self._add_row()
         for index, row in enumerate(self._rows):
@@ -164,6 +209,15 @@ class MemoryView(QWidget):
                 widget.setVisible(is_used)
             if is_used:
                 self._show_row(row, lines[index])
+
+    def _show_shares(self, shares: Sequence[Share]) -> None:
+        while len(self._device_rows) < len(shares):
+            self._device_rows.append(_DeviceRow())
+            self._devices.addWidget(self._device_rows[-1])
+        for index, row in enumerate(self._device_rows):
+            row.setVisible(index < len(shares))
+            if index < len(shares):
+                row.show_share(shares[index])
 
     def _show_row(self, row: tuple[_Swatch, QLabel, QLabel], line: tuple[Part | None, str, int]) -> None:
         swatch, name, value = row

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.host.offers import Offer, Offers
     from app.host.pulling import Pull
     from app.models.library import LibraryEntry
-    from app.models.memory import PairMemory, Room
+    from app.models.memory import PairMemory, Room, Share
     from app.models.pairs import Judgement
     from app.models.recommendation import Standing
 
@@ -81,10 +81,22 @@ def memory_sentence(memory: PairMemory) -> str:
     """What a pair takes against what is free."""
     how = "measured by a dry load" if memory.is_exact else "reckoned from the headers"
     longest = f" Up to {memory.n_ctx_max:,} tokens would fit." if memory.n_ctx_max else " No context fits into it now."
+    if memory.shares:
+        need = bytes_words(memory.n_bytes)
+        return f"{need} in all, with a context of {memory.n_ctx:,} tokens; the shares are reckoned.{longest}"
     return (
         f"{bytes_words(memory.n_bytes)} of the {bytes_words(memory.room.free_bytes)} that are free, with a context of"
         f" {memory.n_ctx:,} tokens, {how}.{longest}"
     )
+
+
+def share_words(share: Share) -> str:
+    """What a pair takes of one device's memory, and what there is."""
+    device, need = share.room.device, bytes_words(share.n_bytes)
+    if not share.room.is_known:
+        return f"{device} takes {need}; it does not tell how much memory it has."
+    verdict = "fits" if share.fits else "does not fit into what is free"
+    return f"{device} takes {need} of {bytes_words(share.room.free_bytes)} that are free: {verdict}."
 
 
 def get_words(offers: Offers, offer: Offer | None) -> str:

@@ -270,9 +270,7 @@ class PairCard(QWidget):
         self.load.setAccessibleName("Load this model and chat with it")
         self.get.setAccessibleName(self.get.text())
         for button in (self.get, self.load):  # whoever cannot see the card hears it where the decision is
-            button.setAccessibleDescription(
-                f"{self.fit.text()} {self.reasons.text()} {self.memory.bar.accessibleName()}"
-            )
+            button.setAccessibleDescription(f"{self.fit.text()} {self.reasons.text()} {self.memory.said}")
 
     def _show_fit(self, words: str, fit: str) -> None:
         self._fit = fit

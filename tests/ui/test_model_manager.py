@@ -27,9 +27,9 @@ from app.engine.probe import Sizes
 from app.host.pulling import Pull
 from app.models.catalog import Catalog
 from app.models.library import Library
-from app.models.memory import PairMemory, Room
+from app.models.memory import PairMemory, Room, Share
 from app.paths import models_dir
-from app.ui.memory_bar import MemoryView
+from app.ui.memory_bar import MemoryBar, MemoryView
 from app.ui.model_manager import DISCOVER, DOWNLOADS, LIBRARY, ModelManager
 from app.ui.model_words import percent, pull_words, time_words
 from app.ui.models_control import ASKED_FROM_BYTES
@@ -277,6 +277,32 @@ def test_the_bar_and_the_table_show_every_part(put, theme, scheme):
     view.show_memory(PairMemory(4096, target, None, Room("CPU", 100 * mib, 1000 * mib), 0, is_exact=False))
     assert "Draft" not in dict(view.table)
     assert "does not fit" in view.bar.accessibleName()
+
+
+@pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
+def test_where_several_devices_share_a_pair_each_has_its_own_numbers(put, theme, scheme):
+    theme.choose("dark" if scheme is DARK else "light")
+    view, mib = put(MemoryView(), 400, 300), 1 << 20
+    target = Sizes(300 * mib, 60 * mib, 0, 20 * mib)
+    own, gpu, npu = Room("CPU", 800 * mib, 1000 * mib), Room("GPU0", 100 * mib, 1000 * mib), Room("HTP0", 0, 0)
+    shares = Share(own, 80 * mib), Share(gpu, 200 * mib), Share(npu, 100 * mib)
+    view.show_memory(PairMemory(4096, target, None, own, 0, is_exact=False, shares=shares))
+    assert [words.split(" takes ")[0] for words in view.device_words] == ["CPU", "GPU0", "HTP0"]
+    assert ["does not fit" in words for words in view.device_words] == [False, True, False]
+    assert "does not tell" in view.device_words[2]
+    assert "Free now" not in dict(view.table)
+    assert view.bar.isHidden()
+    bars = [bar for bar in view.findChildren(MemoryBar) if bar.isVisible()]
+    assert [bar.accessibleName() for bar in bars] == view.device_words[:2]
+    image = bars[1].grab().toImage()
+    assert {scheme.accent, scheme.danger} <= {image.pixelColor(x, 9).name() for x in range(image.width())} | {
+        image.pixelColor(x, 1).name() for x in range(image.width())
+    }
+    # and back to the processor alone
+    view.show_memory(PairMemory(4096, target, None, own, 0, is_exact=False))
+    assert view.device_words == []
+    assert not view.bar.isHidden()
+    assert "Free now" in dict(view.table)
 
 
 # --- what goes wrong --------------------------------------------------------------------------------
