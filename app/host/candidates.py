@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
+from app.engine.gguf import GgufHeader
 from app.models.library import LibraryEntry
-from app.models.pairs import Candidate, candidate_of_file, candidate_of_sources
+from app.models.pairs import Candidate, candidate_of_file, candidate_of_sources, needs_texts
 
 if TYPE_CHECKING:
     from app.models.hub import Hub
@@ -22,8 +23,8 @@ class Candidates:
     def __init__(self) -> None:
         self._kept: dict[Hashable, Candidate] = {}
 
-    def of_entry(self, entry: LibraryEntry) -> Candidate:
-        """Read a file on this computer.
+    def of_entry(self, entry: LibraryEntry, target: GgufHeader | None = None) -> Candidate:
+        """Read a file on this computer; as a drafter for ``target`` no more of it than is needed to judge it.
 
         Raises:
             ModelError: it is gone, or cannot be loaded.
@@ -33,7 +34,10 @@ class Candidates:
             key = (str(entry.path), entry.name, state.st_size, state.st_mtime_ns)
         except OSError:
             return candidate_of_file(entry.path, entry.name, entry.n_bytes)  # which says in words what is wrong
-        return self._get(key, lambda: candidate_of_file(entry.path, entry.name, entry.n_bytes))
+        known = self._kept.get(key)
+        if known is not None and known.texts is None and needs_texts(known.header, target):
+            self._kept.pop(key, None)  # another target did not need its vocabulary
+        return self._get(key, lambda: candidate_of_file(entry.path, entry.name, entry.n_bytes, target=target))
 
     def of_item(self, hub: Hub, item: Item) -> Candidate:
         """Read the header of a model on the hub.

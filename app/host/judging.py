@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,8 +134,8 @@ class Judging:
             entries = ways.all_of(self._library)
             copy = ways.copy_of(model.item.files, entries)
             target = self._candidates.of_entry(copy) if copy else self._candidates.of_item(hub, model.item)
-            local = ways.here(self._library, self._candidates, copy.name if copy else "")
-            drafters = [*ways.beside(hub, self._candidates, model.item, entries), *local]
+            local = ways.here(self._library, self._candidates, target, copy.name if copy else "")
+            drafters = chain(ways.beside(hub, self._candidates, model.item, entries), local)
             offers = ways.offers_for(target, drafters, how)
             licence = listing.licence or target.header.licence
             if copy is not None:
@@ -154,7 +155,7 @@ class Judging:
         def judge() -> Offers:
             entry = self._library.resolve(name)
             target = self._candidates.of_entry(entry)
-            offers = ways.offers_for(target, ways.here(self._library, self._candidates, name), how)
+            offers = ways.offers_for(target, ways.here(self._library, self._candidates, target, name), how)
             facts = (entry.quantisation, entry.architecture)
             note = ways.note_of_catalog(target, entry, ways.all_of(self._library))
             return Offers(entry.name, facts, target.header.licence, offers, target=entry.name, note=note)

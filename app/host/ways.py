@@ -43,13 +43,13 @@ def load_of(how: PairChoice, target: Path | str = "", draft: Path | None = None)
     return how.command(0, Path(target), draft)
 
 
-def here(library: Library, candidates: Candidates, but: str = "") -> Iterator[Drafter]:
+def here(library: Library, candidates: Candidates, target: Candidate, but: str = "") -> Iterator[Drafter]:
     """Yield the files on this computer that might draft; what cannot be read is listed elsewhere as broken."""
     for entry in all_of(library):
         if entry.name == but:
             continue
         try:
-            yield Drafter(candidates.of_entry(entry), "on this computer", entry.name)
+            yield Drafter(candidates.of_entry(entry, target.header), "on this computer", entry.name)
         except ModelError as fault:
             logger.info("not judged: %s", fault.message)
 
@@ -70,24 +70,23 @@ def beside(hub: Hub, candidates: Candidates, model: Item, entries: Sequence[Libr
 
 
 def offers_for(target: Candidate, drafters: Iterable[Drafter], how: PairChoice) -> tuple[Offer, ...]:
-    """Judge every way to draft for a target: what fits, best first, then what does not, with its reasons."""
-    known = {drafter.candidate.name: drafter for drafter in drafters if drafter.candidate.name != target.name}
-    drafts = [drafter.candidate for drafter in known.values()]
-    load, room, spread = load_of(how), room_now(), spread_of(how)
-    fitting = suggest(target, drafts, load, room, spread)
-    taken = {judgement.draft for judgement in fitting}
-    unfit = [_judged(target, draft, load, spread) for draft in drafts if draft.name not in taken]
-    offers = []
-    for judgement in (*fitting, *unfit):
-        drafter = known.get(judgement.draft or "")
-        rank = UNFIT
-        if judgement.fits:
-            rank = rank_of(target, judgement, drafter.candidate if drafter is not None else None)
-        if drafter is None:
-            offers.append(Offer(judgement, "in the target", rank=rank))
-        else:
-            offers.append(Offer(judgement, drafter.where, drafter.draft, drafter.item, rank))
-    return tuple(offers)
+    """Judge every way to draft for a target: what fits, best first, then what does not, with its reasons.
+
+    Of the drafters only what is said of them is kept: a library may hold thousands, and each vocabulary is large.
+    """
+    load, spread = load_of(how), spread_of(how)
+    own = suggest(target, (), load, room_now(), spread)
+    offers = [Offer(one, "in the target", rank=rank_of(target, one, None)) for one in own]
+    seen = {target.name}
+    for drafter in drafters:
+        draft = drafter.candidate
+        if draft.name in seen:
+            continue
+        seen.add(draft.name)
+        judgement = _judged(target, draft, load, spread)
+        rank = rank_of(target, judgement, draft) if judgement.fits else UNFIT
+        offers.append(Offer(judgement, drafter.where, drafter.draft, drafter.item, rank))
+    return tuple(sorted(offers, key=lambda offer: offer.rank))
 
 
 def weighed(library: Library, candidates: Candidates, target: str, offer: Offer, how: PairChoice) -> Offer:

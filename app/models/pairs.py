@@ -70,13 +70,21 @@ class Judgement:
         return "fits with warnings" if self.warnings else "fits"
 
 
-def candidate_of_file(path: Path, name: str = "", n_bytes: int = 0) -> Candidate:
+def candidate_of_file(path: Path, name: str = "", n_bytes: int = 0, *, target: GgufHeader | None = None) -> Candidate:
     """Read what pairs need of a file on this machine.
+
+    Args:
+        path: the file, or the first part of a split model.
+        name: what to call it.
+        n_bytes: of all parts, where that is known.
+        target: of what it may draft for: where its tokenizer rules that out, the vocabulary is not read.
 
     Raises:
         ModelError: it is not there, or is not a sound and complete GGUF.
     """
     header = read_whole(path)
+    if not needs_texts(header, target):
+        return Candidate(name or path.stem, header, None, n_bytes or header.n_file_bytes)
     try:
         with path.open("rb") as file:
             texts = _texts(FileSource(path.name, path.stat().st_size, file), header)
@@ -100,6 +108,15 @@ def candidate_of_sources(sources: Sequence[ByteSource], name: str = "") -> Candi
         check_length(part)
     header = joined(first, others)
     return Candidate(name or first.file_name, header, _texts(sources[0], header), header.n_file_bytes)
+
+
+def needs_texts(header: GgufHeader, target: GgufHeader | None) -> bool:
+    """Tell whether a vocabulary has to be read to judge a file, as drafter for a target if one is given."""
+    tokenizer = tokenizer_of(header)
+    if tokenizer is None or tokenizer.kind == 0:
+        return False
+    ours = tokenizer_of(target) if target is not None else None
+    return ours is None or not vocabulary.why_not(ours, tokenizer)
 
 
 def _texts(source: ByteSource, header: GgufHeader) -> TokenTexts | None:

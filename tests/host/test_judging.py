@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import shutil
 import time
 from dataclasses import replace
@@ -11,7 +13,8 @@ import pytest
 
 from app.engine.gguf import read_header
 from app.errors import HubAccessError, NetworkError
-from app.host import PairChoice
+from app.host import PairChoice, ways
+from app.host.candidates import MAX_KEPT, Candidates
 from app.host.hub_door import HubDoor
 from app.host.hub_drafters import likely, size_in_name
 from app.host.judging import Judging
@@ -19,6 +22,7 @@ from app.host.look import Look
 from app.models.catalog import CatalogFile, CatalogModel, CatalogPair
 from app.models.hub import Hub
 from app.models.library import Library
+from app.models.pairs import Candidate, candidate_of_file
 from app.models.remote import FoundModel
 from app.paths import models_dir
 from tests.fixtures import tiny, tiny_mtp
@@ -104,6 +108,32 @@ def test_drafters_of_a_model_here_come_best_first_and_those_that_do_not_fit_last
     assert all(offer.judgement.reasons for offer in offers.offers)
     assert offers.target == "target"
     assert offers.what_to_pull(offers.offers[1]) is None
+
+
+def test_of_a_large_library_only_what_is_said_of_it_is_kept(tiny_pair):
+    place = put(tiny_pair.draft, "draft-000.gguf")
+    for n in range(1, 200):
+        os.link(place, place.with_name(f"draft-{n:03d}.gguf"))
+    candidates, n_alive = Candidates(), []
+    target = candidate_of_file(tiny_pair.target, "target")
+
+    def watched():
+        for n, drafter in enumerate(ways.here(Library(), candidates, target)):
+            if n == 150:
+                n_alive.append(sum(isinstance(one, Candidate) for one in gc.get_objects()))
+            yield drafter
+
+    offers = ways.offers_for(target, watched(), HOW)
+    assert len(offers) == 202  # with n-grams, and the starter
+    assert n_alive[0] <= MAX_KEPT + 20
+
+
+def test_a_vocabulary_that_cannot_matter_is_not_read_and_one_that_can_is_read_later(tiny_pair):
+    candidates, starter = Candidates(), Library().resolve("starter")
+    target = candidate_of_file(tiny_pair.target, "target")
+    assert candidates.of_entry(starter, target.header).texts is None
+    assert candidates.of_entry(starter, candidates.of_entry(starter, target.header).header).texts is not None
+    assert candidates.of_entry(starter, target.header).texts is not None
 
 
 def test_the_catalogs_drafter_for_a_model_that_is_here_is_named_until_it_is_here_too(judging, tmp_path):
