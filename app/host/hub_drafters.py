@@ -13,12 +13,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from app.engine.gguf import GgufHeader
-from app.errors import HubNotFoundError, SlipstreamError
+from app.errors import HubAccessError, HubNotFoundError, SlipstreamError
 from app.host.candidates import Candidates
 from app.host.look import Look
 from app.host.offers import Where
 from app.host.ways import Drafter, copy_of, curated_item, entry_of
-from app.models.catalog import Catalog
+from app.models.catalog import STARTER, Catalog
 from app.models.cautions import LARGEST_SHARE
 from app.models.library import LibraryEntry
 from app.models.pairs import Candidate
@@ -36,6 +36,9 @@ N_RESULTS = 100
 _MAX_FAMILY = 60
 _TAGS = ("Q8_0", "Q4_0")
 """What drafts best for its size."""
+
+_WITHOUT = suppress(HubNotFoundError, HubAccessError)
+"""One repository that is gone, or not for this person, does not end a look."""
 
 _SIZE = re.compile(r"(?<![A-Za-z0-9.])[EA]?(\d+(?:\.\d+)?)\s?([BM])(?![A-Za-z0-9])", re.IGNORECASE)
 _HEADS = re.compile(r"(?<![a-z])(?:assistant|mtp|nextn)(?![a-z])", re.IGNORECASE)
@@ -84,17 +87,17 @@ def _items(
     name = source.path.name if isinstance(source, LibraryEntry) else source[0].name
     repo = source.origin if isinstance(source, LibraryEntry) else source[0].repo
     for pair in Catalog.load().for_target(target.header, name):
-        if pair.draft is not None and entry_of(pair.draft, entries) is None:
-            with suppress(HubNotFoundError):
+        if pair.draft is not None and pair.draft.repo != STARTER and entry_of(pair.draft, entries) is None:
+            with _WITHOUT:
                 yield "in the catalog", curated_item(hub, pair.draft)[0]
     if is_here and is_repo(repo):
-        with suppress(HubNotFoundError):
+        with _WITHOUT:
             for item in _heads_in(repo, hub.repository(repo).files):
                 yield "in its repository on the hub", item
     family = family_of(target.header)
     if family:
         for one in likely(hub.search(family, N_RESULTS), target.header, name, repo):
-            with suppress(HubNotFoundError):
+            with _WITHOUT:
                 yield "on the hub", _best_file(hub, one.repo)
 
 

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from app.models.remote import FoundModel, RemoteFile
 
 
+MOST_MODELS = 300
+"""Models of a repository that are listed; nobody looks through more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """A curated pair on this machine; ``is_here``: all its files are."""
@@ -230,12 +234,13 @@ def _listing(hub: Hub, name: str) -> Listing:
     wanted = read_name(name, hub.endpoint)
     found = hub.repository(wanted.repo, wanted.revision)
     preferred = choose(found.files, wanted)
+    sets = models_of(found.files)
     models = []
-    for files in models_of(found.files):
+    for files in sorted(sets, key=lambda files: files != preferred)[:MOST_MODELS] if len(sets) > MOST_MODELS else sets:
         tag = next(iter(tags_of(files)), files[0].name.removesuffix(".gguf"))
         models.append(Model(tag, Item(f"{found.repo}:{files[0].path}", files)))
     at = next((index for index, model in enumerate(models) if model.item.files == preferred), 0)
-    return Listing(found.repo, found.licence, found.is_gated, tuple(models), at)
+    return Listing(found.repo, found.licence, found.is_gated, tuple(models), at, len(sets) - len(models))
 
 
 def _is_here(pair: CatalogPair, entries: list[LibraryEntry]) -> bool:

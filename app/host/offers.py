@@ -92,10 +92,11 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a repository holds for people who want to chat, the preferred one marked."""
+    """What a repository holds for people who want to chat, the preferred one marked; ``n_more`` are left out."""
 
     repo: str
     licence: str
     is_gated: bool
     models: tuple[Model, ...]
     preferred: int
+    n_more: int = 0

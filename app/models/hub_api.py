@@ -56,8 +56,8 @@ class _Model(msgspec.Struct, frozen=True):
     downloads: int | None = None
     likes: int | None = None
     lastModified: str | None = None  # noqa: N815 - the hub's word
-    tags: list[str] | None = None
-    cardData: _Card | None = None  # noqa: N815 - the hub's word
+    tags: msgspec.Raw = msgspec.Raw()
+    cardData: msgspec.Raw = msgspec.Raw()  # noqa: N815 - the hub's word
     siblings: list[_Sibling] | None = None
 
 
@@ -179,15 +179,16 @@ def _found(model: _Model) -> FoundModel:
 
 def _licence(model: _Model) -> str:
     """Return the licence that the publisher names; "other" has its name beside it."""
-    card = model.cardData or _Card()
-    named = [_text(card.license_name), _text(card.license)]
-    named += [tag.removeprefix("license:") for tag in model.tags or () if tag.startswith("license:")]
+    card = _lenient(model.cardData, _Card) or _Card()
+    named = [_lenient(card.license_name, str), _lenient(card.license, str)]
+    tags = _lenient(model.tags, list[str]) or []
+    named += [tag.removeprefix("license:") for tag in tags if tag.startswith("license:")]
     return next((word for word in named if word and word.isprintable() and len(word) <= _MAX_WORDS), "")
 
 
-def _text(raw: msgspec.Raw) -> str:
-    """Return a text of a card, which may hold anything in its place."""
+def _lenient(raw: msgspec.Raw, kind: type[T]) -> T | None:
+    """Return what a part of an answer holds; None if that is something else."""
     try:
-        return msgspec.json.decode(raw, type=str)
-    except msgspec.MsgspecError:
-        return ""
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None

@@ -104,11 +104,14 @@ def sidecar(files: Iterable[RemoteFile], model: RemoteFile, keyword: Sidecar, ta
 
 def models_of(files: Sequence[RemoteFile]) -> list[tuple[RemoteFile, ...]]:
     """Return every model of a repository, the parts of a split one together; what lacks a part is left out."""
+    parts: dict[tuple[str, int], list[RemoteFile]] = {}  # a hub may list tens of thousands
+    for file in files:
+        parts.setdefault((_prefix(file.path), _part(file.path)[1]), []).append(file)
     found = []
     for file in files:
         if _is_model(file.path) and _part(file.path)[0] == 1:
             with suppress(HubNotFoundError):
-                found.append(_all_parts(files, file))
+                found.append(_all_parts(parts[_prefix(file.path), _part(file.path)[1]], file))
     return found
 
 

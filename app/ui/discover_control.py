@@ -122,7 +122,8 @@ class DiscoverControl(QObject):
         except SlipstreamError as fault:
             self._say(fault, found.repo)
             return
-        self._tab.say("")
+        more = f"{listing.n_more:,} more of its models are not listed." if listing.n_more else ""
+        self._tab.say(more)
         self._tab.show_listing(found, listing)
 
     def _say(self, fault: SlipstreamError, repo: str) -> None:

@@ -40,9 +40,9 @@ QPushButton { background: %(accent)s; color: %(on_accent)s; border: 2px solid %(
 QPushButton:focus { border-color: %(text)s; }
 QPushButton:disabled { background: %(raised)s; color: %(muted)s; border-color: %(raised)s; }
 """
-LOOK = "Look for drafters in the &catalog and on the hub"
-STOP_LOOKING = "St&op looking"
-LOOK_AGAIN = "Look &again for drafters on the hub"
+LOOK = "Loo&k for drafters in the catalog and on the hub"
+STOP_LOOKING = "Stop loo&king"
+LOOK_AGAIN = "Loo&k again for drafters on the hub"
 _ICONS = {"fits": "check", "fits with warnings": "warning", "does not fit": "close"}
 
 

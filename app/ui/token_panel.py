@@ -24,7 +24,7 @@ class TokenPanel(QFrame):
         self.entry = QLineEdit(placeholderText="Token, hf_…", echoMode=QLineEdit.EchoMode.Password)
         self.entry.setAccessibleName("Token of the hub")
         self.entry.setToolTip("It is kept in the keyring of this system and goes to the hub alone.")
-        self.use = QPushButton("&Use token")
+        self.use = QPushButton("Use &token")
         self.forget = QPushButton("Forget token")
         self.forget.setToolTip("Take the token out of the keyring. Public models need none.")
         self.answer = named(QLabel(wordWrap=True), "muted")

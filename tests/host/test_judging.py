@@ -17,7 +17,7 @@ from app.host import PairChoice, ways
 from app.host.candidates import MAX_KEPT, Candidates
 from app.host.hub_door import HubDoor
 from app.host.hub_drafters import likely, size_in_name
-from app.host.judging import Judging
+from app.host.judging import MOST_MODELS, Judging
 from app.host.look import Look
 from app.models.catalog import CatalogFile, CatalogModel, CatalogPair
 from app.models.hub import Hub
@@ -162,6 +162,15 @@ def test_a_repository_lists_its_models_and_marks_the_one_that_llama_cpp_takes(se
     assert listing.preferred == 1
     assert (listing.licence, listing.is_gated) == ("apache-2.0", False)
     assert asyncio.run(judging.listing(f"{REPO}:Q4_0")).preferred == 0
+
+
+def test_of_a_repository_with_very_many_models_the_preferred_one_is_listed(server, judging, tiny_pair):  # noqa: F811
+    for n in range(MOST_MODELS + 5):
+        server.add(REPO, f"some-{n:03d}.gguf", tiny_pair.draft)
+    server.add(REPO, "some-Q4_K_M.gguf", tiny_pair.target)
+    listing = asyncio.run(judging.listing(REPO))
+    assert (len(listing.models), listing.n_more) == (MOST_MODELS, 6)
+    assert listing.models[listing.preferred].tag == "Q4_K_M"
 
 
 def test_a_model_of_the_hub_is_judged_with_heads_beside_it_and_drafters_here(server, judging, tmp_path):  # noqa: F811

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import environment
+from tests.fixtures.raw_gguf import small
 
 ROOT = Path(__file__).resolve().parents[2]
 MIB = 1 << 20
@@ -65,3 +66,57 @@ def test_it_is_said_what_arrived_is_kept_and_it_goes_on(server, blob, tmp_path):
     assert 4 * MIB < int(lines[1].removeprefix("kept: ")) <= 5 * MIB
     assert lines[2] == "right: True"
     assert server.n_sent - 12 * MIB <= MIB
+
+
+COPYING = """
+import os, subprocess, sys
+from pathlib import Path
+from app.errors import DiskFullError
+from app.models.importing import Import
+from app.models.models_folder import choose_folder, models_folder
+from app.models.relocation import Relocation
+
+how, disk, elsewhere, source = sys.argv[1], *map(Path, sys.argv[2:])
+subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "none", str(disk)], check=True)
+unlimited = {"spare_bytes": -(1 << 40)}  # as if somebody else had filled the disk meanwhile
+if how == "import":
+    choose_folder(disk)
+    work = Import(source, **unlimited)
+else:
+    choose_folder(elsewhere)
+    for name in ("a-small.gguf", "b-large.gguf"):
+        (elsewhere / name).write_bytes(source.read_bytes()[: 2_000_000 if "small" in name else None])
+    work = Relocation(disk, **unlimited)
+try:
+    work.run()
+except DiskFullError as fault:
+    print("full:", fault.message)
+left = [path for path in disk.rglob("*") if path.is_file() and path.suffix in (".gguf", ".part", ".moving")]
+print("left:", left, models_folder() == (disk if how == "import" else elsewhere), sorted(os.listdir(elsewhere)))
+"""
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("how", ["import", "move"])
+def test_a_disk_that_fills_up_in_the_middle_of_a_copy_leaves_all_as_it_was(how, blob, tmp_path):
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode:
+        return
+    source = tmp_path / "source.gguf"
+    source.write_bytes(small().bytes() + blob(12 * MIB).read_bytes())
+    disk, elsewhere = tmp_path / "disk", tmp_path / "elsewhere"
+    disk.mkdir()
+    elsewhere.mkdir()
+    done = subprocess.run(
+        ["unshare", "-rm", sys.executable, "-c", COPYING, how, str(disk), str(elsewhere), str(source)],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+
+    assert lines[0].startswith("full: There is no room for "), done.stderr
+    kept = [] if how == "import" else ["a-small.gguf", "b-large.gguf"]
+    assert lines[1] == f"left: [] True {kept}"

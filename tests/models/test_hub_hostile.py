@@ -17,7 +17,7 @@ from app.errors import DownloadError, HubError, HubNotFoundError, NetworkError
 from app.models.download import Downloads
 from app.models.hub import Hub
 from app.models.hub_api import MAX_API_BYTES
-from app.models.hub_choice import Wanted, choose
+from app.models.hub_choice import Wanted, choose, models_of
 from app.models.hub_token import Token
 from app.models.part_file import PartFile
 from app.models.patience import Patience
@@ -263,6 +263,12 @@ def test_repositories_whose_names_are_none_are_not_found(server, hub, name):
         hub.repository(REPO)
 
 
+def test_a_card_that_makes_no_sense_does_not_hide_the_others(server, hub):
+    odd = [{"id": "org/a", "tags": 7}, {"id": REPO, "cardData": [1], "tags": [None]}, {"id": "org/b-GGUF"}]
+    server.bodies = [json.dumps(odd).encode()]
+    assert [one.repo for one in hub.search("x")] == ["org/a", REPO, "org/b-GGUF"]
+
+
 @pytest.mark.parametrize("licence", ["\x1b[2J", "x" * 5000, {"a": 1}, ["mit"], 5, None])
 def test_a_licence_is_some_plain_words_or_none(server, hub, licence):
     card = {"license": licence, "license_name": licence}
@@ -281,3 +287,11 @@ def test_a_split_model_that_claims_parts_which_are_not_there(server, hub):
     files = told(hub, server, lfs("m-00001-of-99999.gguf")).files
     with pytest.raises(HubNotFoundError, match="lacks part 2 of 99999"):
         choose(files, Wanted(REPO))
+
+
+def test_a_repository_of_tens_of_thousands_of_split_models_is_read_in_a_moment(server, hub):
+    names = [f"m{n}-{part:05d}-of-00002.gguf" for n in range(10_000) for part in (1, 2)]
+    began_s = time.monotonic()
+    found = told(hub, server, *map(lfs, names))
+    assert len(models_of(found.files)) == 10_000
+    assert time.monotonic() - began_s < 5

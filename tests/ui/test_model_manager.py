@@ -10,6 +10,7 @@ import time
 import huggingface_hub
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -33,6 +34,7 @@ from app.ui.memory_bar import MemoryBar, MemoryView
 from app.ui.model_manager import DISCOVER, DOWNLOADS, LIBRARY, ModelManager
 from app.ui.model_words import percent, pull_words, time_words
 from app.ui.models_control import ASKED_FROM_BYTES
+from app.ui.pair_card import LOOK, LOOK_AGAIN, STOP_LOOKING, PairCard
 from app.ui.question import Question
 from app.ui.theme import DARK, LIGHT
 from tests.benchmarks.download import serving
@@ -222,6 +224,42 @@ def test_every_control_has_a_name(program, server, tiny_pair):
         assert card.memory.bar.accessibleName() or card.memory.isHidden()
 
     program.run(story)
+
+
+def keys_of(widgets) -> dict[str, list[str]]:
+    """Return the Alt keys of buttons, with what is written on those that have them."""
+    found: dict[str, list[str]] = {}
+    for widget in widgets:
+        key = QKeySequence.mnemonic(widget.text()).toString()
+        if key:
+            found.setdefault(key, []).append(widget.text())
+    return found
+
+
+def test_no_two_controls_that_can_be_seen_together_have_the_same_key(program, tiny_pair):
+    put(tiny_pair.target, "target.gguf")
+
+    async def story():
+        manager = await open_manager(program)
+        for tab, page in ((DISCOVER, manager.discover), (LIBRARY, manager.library), (DOWNLOADS, manager.downloads)):
+            manager.go_to(tab)
+            await asyncio.sleep(0)
+            for said in (LOOK, STOP_LOOKING, LOOK_AGAIN):
+                buttons = [b for b in page.findChildren(QAbstractButton) if b.objectName() != "qt_tab"]
+                if hasattr(page, "card"):
+                    page.card.elsewhere.setText(said)
+                clashes = {key: words for key, words in keys_of(buttons).items() if len(set(words)) > 1}
+                assert clashes == {}
+
+    program.run(story)
+
+
+def test_what_a_control_that_changes_says_is_said_to_a_screen_reader_too(put):
+    card = put(PairCard("nothing"))
+    for words in (LOOK, STOP_LOOKING, LOOK_AGAIN):
+        card.elsewhere.setText(words)
+        name = QAccessible.queryAccessibleInterface(card.elsewhere).text(QAccessible.Text.Name)
+        assert name == words.replace("&", "")
 
 
 def test_it_fits_a_small_screen_at_150_percent(program, tiny_pair):
