@@ -54,7 +54,7 @@ def run_stoppable(work: Stoppable[T], name: Callable[[], str], stopped: str) -> 
 
     thread = threading.Thread(target=run, name="stoppable work")
     thread.start()
-    said = -1
+    said = 0
     while thread.is_alive():
         try:
             thread.join(_LOOK_S)

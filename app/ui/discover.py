@@ -201,7 +201,8 @@ class DiscoverTab(QWidget):
             row.setHidden(not is_meant)
             n += is_meant
         self._pairs.setHidden(not n)
-        self.say("" if n else "No matched pair is called so. Enter searches the hub.")
+        if self._hub.isHidden():  # else the words are about what the hub has
+            self.say("" if n else "No matched pair is called so. Enter searches the hub.")
 
     def on_search(self) -> None:
         """Search the hub for what is written."""

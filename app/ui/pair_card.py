@@ -133,6 +133,7 @@ class PairCard(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(GRID)
         outer.addWidget(scroll, 1)
+        self.state.setContentsMargins(GRID, 0, GRID, 0)  # in line with what is above
         outer.addWidget(self.progress)
         outer.addWidget(self.state)
         outer.addLayout(self.foot)

@@ -33,7 +33,7 @@ def texted(**more: str) -> RawGguf:
 def hostile():
     """Fill the folder with files that lie, each in its own way; return their names."""
     folder = models_dir()
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     names = []
 
     def put(name: str, content: bytes) -> None:

@@ -198,7 +198,7 @@ def lfs(name, sha=SHA, size=1000):
         *("../up.gguf", "a/../../up.gguf", "/etc/up.gguf", "C:/up.gguf", "C:up.gguf", "\\\\host\\up.gguf", "a\\b.gguf"),
         *("a\0b.gguf", "a\nb.gguf", "a\x1b[2J.gguf", "CON.gguf", "nul", "com1.Q4.gguf", "aux/x.gguf", "x.gguf:stream"),
         *("", ".", "..", "a//b.gguf", "./a.gguf", ".hidden.gguf", "dot./x.gguf", "space /x.gguf", "a/" * 3000 + "b"),
-        *("CONIN$.gguf", "a\u202eb.gguf", "\ud800.gguf"),
+        *("CONIN$.gguf", "a\u202eb.gguf"),
     ],
 )
 def test_names_that_could_do_harm_are_not_listed(server, hub, name):
