@@ -14,10 +14,14 @@ from app.protocol import Done, Sampling, Speculation, Started
 __all__ = ["WARM_UP", "Measured", "Trial", "identical_to_plain", "interleave", "is_off", "measure", "warm_up"]
 
 
+_said: set[str] = set()
+
+
 def tell_notices(event: AnswerEvent) -> None:
-    """Say what a person should know about an answer."""
+    """Say what a person should know about an answer; what a hundred answers have in common, once."""
     if isinstance(event, Started | Done):
-        note_notices(event.notices)
+        note_notices(tuple(notice for notice in event.notices if notice.message not in _said))
+        _said.update(notice.message for notice in event.notices)
 
 
 async def warm_up(host: Host, prompt: Prompt, ways: Sequence[Speculation], sampling: Sampling) -> None:

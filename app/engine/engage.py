@@ -14,16 +14,17 @@ from app.engine.drafters.ngram import NgramDrafter
 from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
 from app.errors import UsageError
-from app.protocol import DraftTokens, Engagement, Generate, SpecType, Speculation
+from app.protocol import DraftTokens, Engagement, Generate, NoticeInfo, SpecType, Speculation
 
 
 @dataclass(frozen=True, slots=True)
 class Engaged:
-    """The drafters of one answer (none for plain decoding), their controller, and the words for them."""
+    """The drafters of one answer (none for plain decoding), their controller, the words for them, and what to note."""
 
     drafters: tuple[Drafter, ...]
     length: LengthPolicy
     engagement: Engagement
+    notices: tuple[NoticeInfo, ...] = ()
 
 
 def check(speculation: Speculation, n_rows_max: int) -> None:
@@ -64,9 +65,7 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     reason = " ".join(missing)
     if not names:
         return _plain(reason)
-    n_max = pair.target.context.n_draft_max
-    if speculation.exact and pair.n_rows_alike > 1:  # where even two rows round otherwise, no draft would be left
-        n_max = min(n_max, pair.n_rows_alike - 1)
+    n_max, n_exact = _longest(speculation, pair)
     if pair.heads is not None:
         pair.heads.memory.agree(tokens)
     wanted_length = speculation.draft_tokens
@@ -74,7 +73,27 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     return Engaged(
         tuple(_make(name, speculation, pair, sampler) for name in names),
         _policy(length, pair, n_max, max_tokens, is_greedy=sampler.is_greedy),
-        Engagement(engaged=True, drafter=",".join(names), draft_tokens=length, reason=reason),
+        Engagement(engaged=True, drafter=",".join(names), draft_tokens=length, reason=reason, n_exact=n_exact),
+        (_cut(n_exact, wanted_length),) if n_exact and isinstance(wanted_length, int) else (),
+    )
+
+
+def _longest(speculation: Speculation, pair: LoadedPair) -> tuple[int, int]:
+    """Return the longest draft, and the same again if what bounds it is that it must not tip a near tie; else 0."""
+    n_max = pair.target.context.n_draft_max
+    wanted = n_max if isinstance(speculation.draft_tokens, str) else min(n_max, speculation.draft_tokens)
+    n_exact = pair.n_rows_alike - 1
+    if not speculation.exact or not 0 < n_exact < wanted:  # where even two rows round otherwise, none would be left
+        return n_max, 0
+    return n_exact, n_exact
+
+
+def _cut(n_exact: int, wanted: int) -> NoticeInfo:
+    return NoticeInfo(
+        "draft_cut",
+        f"Drafts are kept to {n_exact} tokens instead of {wanted}: here a longer one is computed with other rounding, "
+        "which can tip a near tie between two words.",
+        "Longer ones are as right, and allowed with --any-rounding or in the model options.",
     )
 
 

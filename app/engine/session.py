@@ -231,7 +231,8 @@ class _Answer:
     def run(self, engaged: Engaged, prompt: Prompt, cancel: CancelFlag) -> Iterator[Started | Prefill | Chunk | Done]:
         """Prefill both models, then speculate."""
         n_cached = self._keep(self.pair.target)
-        yield Started(self.command.id, len(self.tokens), n_cached, engaged.engagement, prompt.notices, prompt.end)
+        notices = (*prompt.notices, *engaged.notices)
+        yield Started(self.command.id, len(self.tokens), n_cached, engaged.engagement, notices, prompt.end)
         after: list[NoticeInfo] = []
         try:
             yield from self._prefill()

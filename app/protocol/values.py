@@ -127,13 +127,15 @@ class ModelInfo(Value, frozen=True):
 class Engagement(Value, frozen=True):
     """Whether speculation is engaged, with what and how long, or why not.
 
-    ``reason`` is a sentence for a person; never empty when ``engaged`` is false.
+    ``reason`` is a sentence for a person; never empty when ``engaged`` is false. ``n_exact`` is the longest draft that
+    cannot tip a near tie, where that is what bounds the length; else 0.
     """
 
     engaged: bool
     drafter: str = ""
     draft_tokens: DraftTokens = 0
     reason: str = ""
+    n_exact: int = 0
 
 
 class Step(Value, frozen=True):

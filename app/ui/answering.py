@@ -56,6 +56,7 @@ class Answering(QObject):
         self._started: Started | None = None
         self._growing: GrowingAnswer | None = None
         self._is_broken_off = False
+        self._said_cuts: set[str] = set()  # every answer of a pair has the same; once is enough
         self.refusal: Callable[[], str] = lambda: ""
         self._save = QTimer(self, singleShot=True, interval=round(SAVE_EVERY_S * 1000))
         self._save.timeout.connect(self.on_save_due)
@@ -178,7 +179,9 @@ class Answering(QObject):
                 self._engine.note_engagement(event.engagement)
                 growing.show_status(prefill_words(event, 0))
                 for notice in event.notices:
-                    self._window.notice.say("warning", notice.message, notice.hint)
+                    if notice.code != "draft_cut" or notice.message not in self._said_cuts:
+                        self._window.notice.say("warning", notice.message, notice.hint)
+                self._said_cuts.update(notice.message for notice in event.notices if notice.code == "draft_cut")
             case Prefill():
                 growing.show_status(waiting_words(event, self._started))
             case Chunk():

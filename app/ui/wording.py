@@ -59,6 +59,8 @@ def engagement_words(engagement: Engagement) -> str:
     """Whether speculation is engaged, with what and how long, or why not."""
     if engagement.engaged:
         words = f"engaged: {drafter_name(engagement.drafter)}, {length_words(engagement.draft_tokens)}"
+        if engagement.n_exact and isinstance(engagement.draft_tokens, str):
+            words += f", at most {engagement.n_exact} so that no word can change"
         return words + (f"; not engaged: {engagement.reason}" if engagement.reason else "")
     return f"not engaged: {engagement.reason}"
 
