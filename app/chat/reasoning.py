@@ -32,6 +32,17 @@ _LONGEST_LONE = 32
 """No lone closing mark, with the blanks before it that count, is longer."""
 
 
+def begun_mark(prompt_end: str) -> str:
+    """Return the mark of a thought that the end of a prompt has begun for the model, "" if there is none."""
+    bare = prompt_end.rstrip()
+    return next((mark for mark, _ in _PAIRS if bare.endswith(mark)), "")
+
+
+def closing_mark(mark: str) -> str:
+    """Return the mark that ends a thought which was begun with another."""
+    return dict(_PAIRS)[mark]
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Text of one kind; ``is_reset``: it takes the place of everything before."""
