@@ -30,6 +30,7 @@ from app.cli.remove import RemoveOptions, remove
 from app.cli.runtime import RuntimeOptions, runtime
 from app.cli.search import SearchOptions, search
 from app.cli.selftest import SelftestOptions, selftest
+from app.cli.serve import ServeOptions, serve
 
 HELP = "Chat with GGUF models on this machine, sped up by speculation that is measured. Without a command: the window."
 
@@ -59,6 +60,7 @@ def _program() -> typer.Typer:
     )
     program.callback()(_top)
     program.command("infer")(command(InferOptions, infer))
+    program.command("serve")(command(ServeOptions, serve))
     program.command("bench")(command(BenchOptions, bench))
     program.command("profile")(command(ProfileOptions, profile))
     program.command("selftest")(command(SelftestOptions, selftest))

@@ -1,0 +1,131 @@
+"""One answer on its way to a client: its place in the queue, its stream, its end when the client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from app.errors import SlipstreamError
+from app.host import AnswerEvent, ChatRequest
+from app.metrics.values import Run
+from app.protocol import Chunk, Done, NoticeInfo, Prefill, Started
+from app.server.bridge import Bridge
+from app.server.desk import Desk
+from app.server.faults import fault_of
+from app.server.guard import Receive, Scope, Send
+from app.server.request_log import Entry, RequestLog
+from app.server.shapes import End, Shape
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Where answers come from, and who is told of them."""
+
+    bridge: Bridge
+    desk: Desk
+    log: RequestLog
+
+
+class AnswerResponse(Response):
+    """Answers as a stream of server-sent events, or as one JSON document.
+
+    Nothing is sent before the engine has taken the request, so that what is wrong with it still has its own status.
+    A client that leaves, at any moment, cancels the answer.
+    """
+
+    def __init__(self, way: Way, request: ChatRequest, shape: Shape, entry: Entry, *, is_stream: bool) -> None:
+        super().__init__()
+        self._way, self._request, self._shape, self._entry = way, request, shape, entry
+        self._is_stream = is_stream
+        self._started: Started | None = None
+        self._done: Done | None = None
+        self._run: Run | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
+        """Answer, until it is done or nobody is there any more."""
+        work = asyncio.ensure_future(self._answer(send))
+        leaving = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait((work, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            is_gone = not work.done()
+            for task in (work, leaving):
+                task.cancel()
+            await asyncio.gather(work, leaving, return_exceptions=True)
+            self._way.log.end(self._entry, self._run, "left" if is_gone else "")
+        if not work.cancelled() and (fault := work.exception()) is not None:
+            raise fault
+
+    async def _answer(self, send: Send) -> None:
+        try:
+            with self._way.desk.place():
+                async with aclosing(self._way.bridge.answer(self._request)) as batches:
+                    await (self._stream(batches, send) if self._is_stream else self._send_whole(batches, send))
+        except SlipstreamError as error:
+            fault = fault_of(error)
+            self._entry.fault = fault.code or fault.kind
+            if self._started is None or not self._is_stream:
+                raise fault from None
+            await send(_body(b"data: " + fault.body() + b"\n\n", more=False))
+
+    async def _stream(self, batches: AsyncGenerator[list[AnswerEvent | Run], None], send: Send) -> None:
+        async for batch in batches:
+            if self._started is None and any(isinstance(event, Started) for event in batch):
+                headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
+                await send({"type": "http.response.start", "status": 200, "headers": headers})
+            if chunks := [chunk for event in batch for chunk in self._take(event)]:
+                await send(_body(b"".join(b"data: " + _encode(chunk) + b"\n\n" for chunk in chunks)))
+        last = [b"data: " + _encode(chunk) + b"\n\n" for chunk in self._shape.end(self._end())]
+        await send(_body(b"".join((*last, b"data: [DONE]\n\n")), more=False))
+
+    async def _send_whole(self, batches: AsyncIterator[list[AnswerEvent | Run]], send: Send) -> None:
+        async for batch in batches:
+            for event in batch:
+                self._take(event)
+        body = _encode(self._shape.whole(self._end()))
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send(_body(body, more=False))
+
+    def _take(self, event: AnswerEvent | Run) -> list[dict[str, Any]]:
+        match event:
+            case Started():
+                self._started = event
+                return self._shape.begin(event.prompt_end)
+            case Chunk():
+                if self._entry.first_s is None:
+                    self._entry.first_s = time.monotonic()
+                return self._shape.feed(event.text, event.logprobs)
+            case Done():
+                self._done = event
+                return self._shape.feed(event.text, ()) if event.text else []
+            case Run():
+                self._run = event
+            case Prefill():
+                pass
+        return []
+
+    def _end(self) -> End:
+        notices: tuple[NoticeInfo, ...] = (*(self._started.notices if self._started else ()),)
+        notices += self._done.notices if self._done else ()
+        stop = self._done.stop_reason if self._done else "cancelled"
+        return End(stop, self._run, self._started.engagement if self._started else None, notices)
+
+
+def _body(body: bytes, *, more: bool = True) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+async def _left(receive: Receive) -> None:
+    """Return when the client is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,192 @@
+"""Which pair a request means: names of the library, repositories that are pulled, absolute paths, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+import time
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.errors import ModelError, ModelNotFoundError, UsageError
+from app.host import HostState, PairChoice
+from app.host.background import beside
+from app.models.library import STARTER, Library, LibraryEntry
+from app.models.names import is_meant
+from app.protocol import SpecType
+from app.server.asking import spec_types
+from app.server.options import Defaults, ServerOptions
+from app.server.wire import Asked
+
+_REPO = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}(?::[\w.-]{1,64})?", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_SHOWN = 80
+_BY_FILE: frozenset[SpecType] = frozenset({"draft-simple", "draft-mtp"})
+_KNOWN_S = 5.0
+"""How long a name is believed to mean the same file: looking through all places takes a while."""
+_N_KNOWN = 64
+
+Pull = Callable[[str], Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A pair, and who drafts; ``types`` is None where the request does not say."""
+
+    pair: PairChoice
+    types: tuple[SpecType, ...] | None
+
+
+class Chooser:
+    """Finds what requests name; for the server's loop."""
+
+    def __init__(self, library: Library, options: ServerOptions, state: Callable[[], HostState]) -> None:
+        self._library, self._options, self._state = library, options, state
+        self._pulling = asyncio.Lock()
+        self._found: dict[str, tuple[float, Path]] = {}
+
+    async def models(self) -> list[LibraryEntry]:
+        """Return the models that can be asked for; the one that is the default comes first."""
+        entries = await beside(self._library.entries, "listing models")
+        target = self._options.defaults().pair.target
+        return sorted(entries, key=lambda entry: target not in (entry.name, str(entry.path)))
+
+    async def choose(self, request: Asked, defaults: Defaults) -> Chosen:
+        """Return the pair that a request wants.
+
+        Raises:
+            UsageError: its words do not go together, or it asks for what this server does not do.
+            ModelError: there is no such model.
+        """
+        types = spec_types(request)
+        base = defaults.pair
+        target = await self._target(request.model, base)
+        is_base = target == base.target
+        draft = base.draft if is_base else None
+        if request.spec_draft_model is not None:
+            draft = await self._draft(request.spec_draft_model, base, types)
+        elif types and "draft-simple" in types and draft is None:
+            raise UsageError("spec_type draft-simple needs a draft model.", "Name one in spec_draft_model.")
+        elif not _BY_FILE & set(types if types is not None else defaults.speculation.types if is_base else ()):
+            draft = self._loaded_draft(target, draft)  # nobody drafts with it: leave what is there
+        pair = replace(base, target=target, draft=draft)
+        if request.nctx is not None:
+            pair = replace(pair, n_ctx=request.nctx)
+        if request.compute is not None:
+            pair = replace(pair, compute=request.compute, draft_compute="")
+        if not self._options.may_switch:
+            self._check_is_loaded(pair)
+        return Chosen(pair, types)
+
+    def _loaded_draft(self, target: str, draft: str | None) -> str | None:
+        loaded = self._state().pair
+        return loaded.draft if loaded is not None and loaded.target == target else draft
+
+    def _check_is_loaded(self, pair: PairChoice) -> None:
+        loaded = self._state().pair
+        if loaded is not None and pair != loaded:
+            raise UsageError(
+                "That would have another model, draft, context or device loaded than the window has.",
+                "Choose it in the window, or let requests choose there, or leave these fields out.",
+            )
+
+    async def _target(self, words: str, base: PairChoice) -> str:
+        if words in ("", base.target):
+            return base.target
+        path = await self._known_or_found(words)
+        there = await beside(lambda: _path_of(self._library, base.target), "finding a model")
+        return base.target if path == there else STARTER if words == STARTER else str(path)
+
+    async def _draft(self, words: str, base: PairChoice, types: Sequence[SpecType] | None) -> str:
+        if types is not None and not _BY_FILE & set(types):
+            raise UsageError(
+                "spec_draft_model is given, but spec_type does not use it.",
+                "Add draft-simple or draft-mtp to spec_type.",
+            )
+        if words == base.draft:
+            return words
+        return str(await self._known_or_found(words))
+
+    async def _known_or_found(self, words: str) -> Path:
+        found_s, path = self._found.get(words, (-_KNOWN_S, Path()))
+        now_s = time.monotonic()
+        if now_s - found_s >= _KNOWN_S:
+            path = await self._find(words)
+            if len(self._found) >= _N_KNOWN:
+                self._found.clear()
+            self._found[words] = (now_s, path)
+        return path
+
+    async def _find(self, words: str) -> Path:
+        """Return the file of what a client names.
+
+        Raises:
+            ModelNotFoundError: there is none; where one can be pulled, the hint says how.
+        """
+        if _CONTROL.search(words) or "\\\\" in words or words.startswith(("//", "~")):
+            raise _unknown(words)
+        if Path(words).is_absolute():
+            return await beside(lambda: self._at(Path(words)), "finding a model")
+        entries, names = await beside(self._known, "finding a model")
+        if (meant := is_meant(words, entries)) is not None:
+            return meant.path
+        if not _REPO.fullmatch(words) or ".." in words:
+            raise _unknown(words, names)
+        if not self._options.may_pull:
+            raise ModelNotFoundError(
+                f"{words} is not on this computer.",
+                f"Get it with: slipstream pull {words} (or start the server with --pull)",
+            )
+        async with self._pulling:
+            return await _pulled(words)
+
+    def _known(self) -> tuple[list[LibraryEntry], list[str]]:
+        contents = self._library.contents()
+        entries = [*contents.models, *contents.drafters]
+        return entries, [entry.name for entry in entries]
+
+    def _at(self, path: Path) -> Path:
+        """Return an absolute path if a model is there; who asks learns nothing about other files."""
+        if path.suffix.lower() != ".gguf" or ".." in path.parts:
+            raise _unknown(str(path))
+        try:
+            return self._library.resolve(str(path)).path
+        except (ModelError, OSError):
+            raise ModelNotFoundError("There is no model at that path that can be loaded.") from None
+
+
+def _path_of(library: Library, name: str) -> Path | None:
+    try:
+        return library.resolve(name).path
+    except ModelError:
+        return None
+
+
+def _unknown(words: str, names: Sequence[str] = ()) -> ModelNotFoundError:
+    shown = _CONTROL.sub("?", words)[:_SHOWN]
+    close = difflib.get_close_matches(words, names, n=1)
+    hint = f"Did you mean {close[0]}?" if close else "GET /v1/models lists what is here."
+    return ModelNotFoundError(f"No model is called {shown!r}.", hint)
+
+
+async def _pulled(words: str) -> Path:
+    """Get a model from the hub.
+
+    Raises:
+        SlipstreamError: it is not there, or cannot be got.
+    """
+    from app.models.download import Downloads
+    from app.models.hub import Hub
+
+    hub = await beside(Hub, "asking the hub")
+    item = await beside(lambda: hub.resolve(words), "asking the hub")
+    paths: Sequence[Path] = ()
+    async with aclosing(Downloads(hub).get(item)) as steps:
+        async for step in steps:
+            paths = step.paths or paths
+    if not paths:
+        raise ModelNotFoundError(f"{words} holds no model.")
+    return paths[0]

@@ -1,0 +1,59 @@
+"""Errors as the OpenAI API tells them: a status, and one JSON object with message, type, param and code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from app.errors import (
+    BusyError,
+    EngineError,
+    ModelError,
+    ModelNotFoundError,
+    PromptTooLongError,
+    SlipstreamError,
+    UsageError,
+)
+
+_STATUS: tuple[tuple[type[SlipstreamError], int, str, str | None], ...] = (
+    (BusyError, 429, "rate_limit_error", "queue_full"),
+    (PromptTooLongError, 400, "invalid_request_error", "context_length_exceeded"),
+    (UsageError, 400, "invalid_request_error", None),
+    (ModelNotFoundError, 404, "invalid_request_error", "model_not_found"),
+    (ModelError, 400, "invalid_request_error", None),
+    (EngineError, 503, "server_error", None),
+)
+
+
+@dataclass(eq=False)
+class Fault(Exception):  # noqa: N818 - an answer, not only an error
+    """What is told instead of an answer; raised by whoever finds it out."""
+
+    status: int
+    message: str
+    kind: str = "invalid_request_error"
+    code: str | None = None
+    param: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def body(self) -> bytes:
+        """Return it as JSON."""
+        return msgspec.json.encode(self.document())
+
+    def document(self) -> dict[str, Any]:
+        """Return it as a value; half characters, which no JSON can hold, are replaced."""
+        message = self.message.encode("utf-8", "replace").decode()
+        return {"error": {"message": message, "type": self.kind, "param": self.param, "code": self.code}}
+
+
+def fault_of(error: SlipstreamError) -> Fault:
+    """Return an error of the program as a client is told it, with what to do next."""
+    message = f"{error.message} {error.hint}".strip()
+    for kind, status, word, code in _STATUS:
+        if isinstance(error, kind):
+            headers = {"retry-after": "1"} if status in (429, 503) else {}
+            return Fault(status, message, word, code or error.code, headers=headers)
+    return Fault(503, message, "server_error", error.code, headers={"retry-after": "1"})

@@ -1,0 +1,73 @@
+"""The server's way of each kind of drafting, and that changing it leaves the target where it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.host import PairChoice
+from tests.fixtures import tiny_mtp
+from tests.server.conftest import ASK, serving
+
+
+@pytest.fixture(scope="module")
+def pair(tiny_pair):
+    with serving(pair=PairChoice(str(tiny_pair.target), n_ctx=2048)) as running:
+        yield running, str(tiny_pair.draft)
+
+
+def ask(running, **fields):
+    status, answer = running.post({**ASK, "max_tokens": 24, **fields})
+    assert status == 200, answer
+    return answer
+
+
+def test_each_request_drafts_as_it_says_and_the_target_is_loaded_once(pair):
+    running, draft = pair
+    plain = ask(running, spec_type="none")
+    assert plain["timings"]["draft_n"] == 0
+    engine, target = running.host.state.loaded, running.host.state.pair.target
+    drafted = ask(running, spec_type="draft-simple", spec_draft_model=draft, spec_n_max=3)
+    again = ask(running, spec_type="ngram")
+    assert drafted["timings"]["draft_n"] > 0
+    assert drafted["usage"]["completion_tokens_details"]["accepted_prediction_tokens"] > 0
+    assert drafted["timings"]["draft_accept"] is not None
+    assert [one["choices"] for one in (drafted, again)] == [plain["choices"]] * 2
+    # the target was not loaded again: it still remembers the prompt, and the draft stays for the next who wants it
+    assert drafted["usage"]["prompt_tokens_details"]["cached_tokens"] > plain["usage"]["prompt_tokens"] // 2
+    assert running.host.state.pair.target == target
+    assert running.host.state.pair.draft == draft
+    assert engine is not None
+
+
+def test_mtp_heads_draft(tmp_path):
+    target = tiny_mtp.qwen35_embedded(tmp_path / "tiny-qwen35-embedded.gguf")
+    with serving(pair=PairChoice(str(target), n_ctx=1024)) as running:
+        answer = ask(running, spec_type="draft-mtp", spec_n_max=3)
+    assert answer["timings"]["drafter"] == "draft-mtp"
+    assert answer["timings"]["draft_n"] > 0
+    assert answer["timings"]["draft_accept"] is not None
+
+
+def test_a_draft_that_does_not_fit_is_told_and_the_answer_comes(pair):
+    running, _ = pair
+    answer = ask(running, spec_type="draft-simple", spec_draft_model="starter")
+    assert answer["choices"][0]["message"]["content"]
+    assert answer["timings"]["draft_n"] == 0
+    assert answer["timings"]["not_engaged"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"spec_type": "magic"}, "not known"),
+        ({"spec_type": "draft-simple"}, "needs a draft model"),
+        ({"spec_type": "ngram", "spec_draft_model": "starter"}, "does not use it"),
+        ({"spec_type": "ngram", "spec_n_max": 2, "spec_n_min": 5}, "No draft could be used"),
+        ({"spec_n_max": 99}, "spec_n_max"),
+        ({"compute": "abacus"}, "abacus"),
+    ],
+)
+def test_words_that_do_not_go_together_are_refused(scripted, fields, words):
+    status, answer = scripted.post({**ASK, **fields})
+    assert status == 400
+    assert words in answer["error"]["message"]

@@ -1,0 +1,217 @@
+"""Who may ask, how much, and in what time."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+import pytest
+
+from app.errors import UsageError
+from app.server.options import Limits
+from tests.doubles import Answer
+from tests.server.conftest import ASK, options, read_all, serving
+
+SHORT = Limits(header_s=0.4, body_s=0.4, idle_s=1.0, send_s=0.5, n_body_bytes=4096)
+
+
+@pytest.fixture(scope="module")
+def local():
+    with serving([Answer()], limits=SHORT) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def keyed():
+    with serving([Answer()], address="0.0.0.0", key="a-good-long-key", allowed_hosts=("box.example",)) as running:
+        yield running
+
+
+# --- who ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:18181", "127.0.0.1.evil.example", "192.168.0.7", ""])
+def test_another_name_is_refused(local, host):
+    status, answer = local.post(ASK, host=host)
+    assert (status, answer["error"]["code"]) == (403, "host")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:80", "localhost."])
+def test_this_machines_names_are_not(local, host):
+    assert local.get("/health", host=host)[0] == 200
+
+
+def test_where_others_may_reach_it_numbers_and_allowed_names_are_ours(keyed):
+    bearer = {"authorization": "Bearer a-good-long-key"}
+    for host in ("192.168.0.7:18181", "box.example", socket.gethostname()):
+        assert keyed.get("/v1/models", host=host, **bearer)[0] == 200, host
+    assert keyed.get("/v1/models", host="evil.example", **bearer)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://localhost:3000"},
+        {"sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"},
+        {"sec_fetch_site": "same-site", "sec_fetch_mode": "cors"},
+    ],
+)
+def test_other_web_pages_are_refused(local, headers):
+    status, answer = local.post(ASK, **headers)
+    assert (status, answer["error"]["code"]) == (403, "origin")
+    assert local.get("/metrics", **headers)[0] == 403
+
+
+def test_a_page_that_was_allowed_may_ask_and_no_other():
+    with serving([Answer()], cors_origins=("https://chat.example",)) as running:
+        connection = running.connection()
+        asked = {"Origin": "https://chat.example", "Access-Control-Request-Method": "POST"}
+        connection.request("OPTIONS", "/v1/chat/completions", headers=asked)
+        response = connection.getresponse()
+        assert response.status == 200
+        assert response.getheader("access-control-allow-origin") == "https://chat.example"
+        connection.close()
+        assert running.post(ASK, origin="https://chat.example", sec_fetch_site="cross-site")[0] == 200
+        assert running.post(ASK, origin="https://other.example")[0] == 403
+
+
+def test_a_form_that_a_page_can_send_without_asking_is_no_json(local):
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        status, answer = local.post(json.dumps(ASK).encode(), content_type=kind)
+        assert (status, answer["error"]["code"]) == (415, "content_type")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, "Bearer", "Bearer wrong", "Basic a-good-long-key", "a-good-long-key", "Bearer a-good-long-key2", "Bearer é"],
+)
+def test_without_the_key_nothing_is_told(keyed, given):
+    headers = {} if given is None else {"authorization": given.encode("latin-1").decode("latin-1")}
+    for path in ("/v1/models", "/metrics", "/openapi.json", "/", "/nothing"):
+        status, answer = keyed.get(path, **headers)
+        assert (status, answer["error"]["code"]) == (401, "invalid_api_key"), path
+    assert keyed.post(ASK, **headers)[0] == 401
+    assert keyed.get("/health", **headers)[0] == 200
+
+
+@pytest.mark.parametrize("name", ["0.0.0.0", "192.168.0.7", "::", "box.example"])
+def test_an_address_that_others_reach_needs_a_key(name):
+    with pytest.raises(UsageError, match="a key is needed"):
+        options(address=name).check()
+    options(address=name, key="a-good-long-key").check()
+
+
+@pytest.mark.parametrize("key", ["short", "with a blank", "ключ-ключ"])
+def test_a_key_that_cannot_be_one_is_refused(key):
+    with pytest.raises(UsageError, match="key"):
+        options(key=key).check()
+
+
+def test_two_hosts_are_a_trick(local):
+    answer = local.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize("field", ["model", "spec_draft_model"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../../etc/passwd",
+        "/etc/passwd",
+        "/etc/../etc/passwd.gguf",
+        "..\\..\\secret.gguf",
+        "\\\\host\\share\\model.gguf",
+        "//host/share/model.gguf",
+        "file:///etc/passwd",
+        "~/model.gguf",
+        "a/../b",
+        "starter\x00.gguf",
+        "/no/such/model.gguf",
+        "./model.gguf",
+        "x" * 1000,
+    ],
+)
+def test_tricks_with_paths_find_nothing_and_tell_nothing(local, field, path):
+    status, answer = local.post({**ASK, field: path})
+    assert (status, answer["error"]["code"]) == (404, "model_not_found")
+    assert "is not a GGUF" not in answer["error"]["message"]
+
+
+def test_a_file_that_is_no_model_looks_like_one_that_is_not_there(local, tmp_path):
+    (tmp_path / "text.gguf").write_text("no model")
+    _, there = local.post({**ASK, "spec_draft_model": str(tmp_path / "text.gguf")})
+    _, missing = local.post({**ASK, "spec_draft_model": str(tmp_path / "none.gguf")})
+    assert there == missing
+
+
+# --- how much, and in what time -------------------------------------------------------------------------
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_sent(local):
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    assert b" 413 " in local.raw(head + b"Content-Length: 5000000000\r\n\r\n")
+    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n" + (b"400\r\n" + b"x" * 1024 + b"\r\n") * 6
+    assert b" 413 " in local.raw(chunked)
+
+
+def test_a_head_that_never_ends_is_hung_up_on(local):
+    began_s = time.monotonic()
+    with socket.create_connection(("127.0.0.1", local.port), timeout=5) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+        try:
+            for _ in range(40):
+                connection.sendall(b"X: y\r\n")
+                time.sleep(0.03)
+        except ConnectionError:
+            pass
+        assert read_all(connection).startswith((b"HTTP/1.1 408", b""))
+    assert time.monotonic() - began_s < 3
+
+
+def test_nor_is_one_kept_that_begins_a_second_request_and_stops(local):
+    with socket.create_connection(("127.0.0.1", local.port), timeout=5) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /hea")
+        began_s = time.monotonic()
+        answer = read_all(connection)
+        assert answer.startswith(b"HTTP/1.1 200")
+        assert time.monotonic() - began_s < 3
+
+
+def test_a_body_that_never_comes_is_hung_up_on(local):
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    assert local.raw(head + b"Content-Length: 100\r\n\r\n{").startswith(b"HTTP/1.1 408")
+
+
+def test_a_head_that_is_too_long_is_refused(local):
+    answer = local.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200_000)
+    assert answer == b"" or b" 400 " in answer or b" 431 " in answer
+    assert local.get("/health")[0] == 200
+
+
+def test_a_connection_with_nothing_to_ask_is_closed(local):
+    began_s = time.monotonic()
+    assert local.raw(b"") in (b"", b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    assert time.monotonic() - began_s < 3
+
+
+def test_connections_are_counted():
+    with serving([Answer()], limits=Limits(n_connections=3)) as running:
+        held = [socket.create_connection(("127.0.0.1", running.port)) for _ in range(3)]
+        time.sleep(0.1)
+        assert running.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").startswith(b"HTTP/1.1 503")
+        for one in held:
+            one.close()
+        time.sleep(0.1)
+        assert running.get("/health")[0] == 200
+
+
+def test_nothing_that_was_said_is_logged(local, caplog):
+    caplog.set_level("DEBUG")
+    local.post({"messages": [{"role": "user", "content": "my secret words"}]}, authorization="Bearer my-secret-key")
+    local.post({"messages": "my secret words"})
+    local.post(b'{"my secret words')
+    assert "secret" not in caplog.text
+    assert any("/v1/chat/completions" in record.getMessage() for record in caplog.records)

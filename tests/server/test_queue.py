@@ -1,0 +1,259 @@
+"""Many clients: in order, no more than may wait, and nothing computed for one that has left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.protocol import Generate, Load, Unload
+from app.server.options import Limits
+from tests.doubles import Answer
+from tests.server.conftest import ASK, read_all, serving
+
+HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def send(running, **fields) -> socket.socket:
+    """Send a request and leave the answer to be read."""
+    body = json.dumps({**ASK, **fields}).encode()
+    connection = socket.create_connection(("127.0.0.1", running.port), timeout=20)
+    connection.sendall(HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    return connection
+
+
+def until(condition, limit_s=10.0):
+    end_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < end_s, "it did not come to that"
+        time.sleep(0.005)
+
+
+def queue(running) -> int:
+    return running.get("/health")[1]["requests"]
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_one_who_leaves_ends_the_answer_at_once(slow, is_stream):
+    connection = send(slow, stream=is_stream)
+    until(lambda: slow.host.state.phase == "answering")
+    time.sleep(0.2)
+    connection.close()
+    left_s = time.monotonic()
+    until(lambda: slow.host.state.phase == "idle")
+    assert time.monotonic() - left_s < 0.5
+    run = slow.host.session.runs[-1]
+    assert run.stop_reason == "cancelled"
+    assert run.tokens < 100
+    assert slow.server.log.entries()[-1].fault == "left"
+
+
+def test_one_who_leaves_the_queue_is_never_asked_for(slow):
+    first = send(slow, stream=True)
+    until(lambda: slow.host.state.phase == "answering")
+    second = send(slow)
+    until(lambda: queue(slow) == 2)
+    second.close()
+    until(lambda: queue(slow) == 1)
+    first.close()
+    until(lambda: slow.host.state.phase == "idle" and queue(slow) == 0)
+    assert sum(isinstance(command, Generate) for command in slow.engine.commands) == 1
+
+
+def test_more_than_may_wait_are_told_to_come_back(slow):
+    held = [send(slow) for _ in range(4)]
+    until(lambda: queue(slow) == 4)
+    connection = slow.connection()
+    connection.request("POST", "/v1/chat/completions", json.dumps(ASK), {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    assert response.status == 429
+    assert response.getheader("retry-after") == "1"
+    assert json.loads(response.read())["error"]["code"] == "queue_full"
+    connection.close()
+    for one in held:
+        one.close()
+    until(lambda: queue(slow) == 0)
+
+
+def test_requests_are_answered_in_order():
+    with serving([Answer(text=f"number {n}", pace_s=0.01) for n in range(6)]) as running:
+        held = []
+        for n in range(6):
+            held.append(send(running))
+            until(lambda n=n: running.get("/health")[1]["requests"] + len(running.host.session.runs) > n)
+        bodies = [json.loads(_body(one)) for one in held]
+        assert [body["choices"][0]["message"]["content"] for body in bodies] == [f"number {n}" for n in range(6)]
+
+
+def _body(connection: socket.socket) -> bytes:
+    with connection:
+        return read_all(connection).partition(b"\r\n\r\n")[2]
+
+
+def test_a_client_that_does_not_read_is_given_up_and_holds_nobody_up():
+    many = Answer(text="word " * 60_000)
+    with serving([many], limits=Limits(send_s=0.3)) as running:
+        connection = send(running, stream=True, max_tokens=60_000)
+        until(lambda: queue(running) == 1)
+        until(lambda: queue(running) == 0, 15)
+        connection.close()
+        assert running.get("/health")[0] == 200
+
+
+def test_a_hundred_clients_half_of_which_leave():
+    """Every one that stays is answered, none hangs, and the host's own loop is never held up."""
+    n, chance = 100, random.Random(8)
+    with serving([Answer(text="word " * 12, pace_s=0.001)]) as running:
+        gaps = []
+        watching = threading.Event()
+
+        async def watch():
+            while not watching.is_set():
+                before_s = time.monotonic()
+                await asyncio.sleep(0.01)
+                gaps.append(time.monotonic() - before_s - 0.01)
+
+        watch_over = asyncio.run_coroutine_threadsafe(watch(), running.loop)
+
+        def client(number):
+            connection = send(running, stream=bool(number % 3))
+            if number % 2:
+                time.sleep(chance.random() * 0.5)
+                connection.close()
+                return None
+            with connection:
+                return read_all(connection)[:15]
+
+        with ThreadPoolExecutor(n) as pool:
+            answers = list(pool.map(client, range(n)))
+        until(lambda: queue(running) == 0, 20)
+        watching.set()
+        watch_over.result(5)
+        assert [one for one in answers if one is not None] == [b"HTTP/1.1 200 OK"] * (n // 2)
+        assert max(gaps) < 0.25
+        cancelled = [run for run in running.host.session.runs if run.stop_reason == "cancelled"]
+        assert len(running.host.session.runs) - len(cancelled) >= n // 2
+
+
+def test_the_real_engine_stops_within_a_step(starter):
+    connection = send(starter, stream=True, max_tokens=2000, messages=[{"role": "user", "content": "Count to 900."}])
+    until(lambda: starter.host.state.phase == "answering", 30)
+    with connection.makefile("rb") as reader:
+        while b'"content"' not in reader.readline():
+            pass
+    connection.close()
+    before = starter.get("/health")[1]
+    until(lambda: starter.host.state.phase == "idle", 5)
+    assert before
+    run = starter.host.session.runs[-1]
+    assert run.stop_reason == "cancelled"
+
+
+def test_the_models_are_freed_when_nobody_asks_and_come_back():
+    with serving([Answer()], keep_alive_s=0.3) as running:
+        assert running.post(ASK)[0] == 200
+        until(lambda: any(isinstance(command, Unload) for command in running.engine.commands))
+        assert running.get("/health")[1]["model"] is None
+        assert running.post(ASK)[0] == 200
+        assert sum(isinstance(command, Load) for command in running.engine.commands) == 2
+
+
+def test_an_engine_that_dies_is_told_and_the_next_request_starts_another(expect_log):
+    with serving([Answer(die_at=3)]) as running:
+        status, answer = running.post(ASK)
+        assert (status, answer["error"]["code"]) == (503, "engine_died")
+        running._make_engine = lambda: _fresh()
+        assert running.post(ASK)[0] == 200
+
+
+def _fresh():
+    from tests.doubles import ScriptedEngine
+
+    return ScriptedEngine([Answer()])
+
+
+def test_an_engine_that_dies_in_mid_stream_ends_the_stream_with_an_error():
+    with serving([Answer(die_at=3, pace_s=0.05)]) as running:
+        connection = running.connection()
+        connection.request(
+            "POST", "/v1/chat/completions", json.dumps({**ASK, "stream": True}), {"Content-Type": "application/json"}
+        )
+        response = connection.getresponse()
+        lines = [line for line in response.read().split(b"\n\n") if line]
+        connection.close()
+    assert response.status == 200
+    assert json.loads(lines[-1].removeprefix(b"data: "))["error"]["code"] == "engine_died"
+
+
+# --- nonsense -----------------------------------------------------------------------------------------
+
+
+def nonsense(chance: random.Random) -> bytes:
+    """Return a request that no client would send."""
+    good = json.dumps({**ASK, "max_tokens": 4}).encode()
+    body = bytearray(good)
+    kind = chance.randrange(6)
+    if kind == 0:
+        for _ in range(chance.randrange(1, 8)):
+            body[chance.randrange(len(body))] = chance.randrange(256)
+    elif kind == 1:
+        body = bytearray(b"[" * chance.randrange(1, 50_000))
+    elif kind == 2:
+        body = bytearray(chance.randbytes(chance.randrange(200)))
+    elif kind == 3:
+        values = [None, -1, 1e400, "x", [], {}, True, "\ud800", 10**400, [[[]]], {"a": {"b": []}}]
+        fields = [
+            "messages",
+            "model",
+            "temperature",
+            "stop",
+            "tools",
+            "seed",
+            "n",
+            "spec_type",
+            "response_format",
+            "stream",
+        ]
+        made = {**ASK, "max_tokens": 4, chance.choice(fields): chance.choice(values)}
+        body = bytearray(json.dumps(made).encode())
+    elif kind == 4:
+        return chance.randbytes(chance.randrange(1, 400)) + b"\r\n\r\n"
+    else:
+        return HEAD.replace(b"Host", chance.choice([b"Ho st", b"\x00", b"Host\xff"])) + b"\r\n"
+    length = len(body) + chance.choice([0, 0, 0, -3])
+    return HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % max(0, length) + bytes(body)
+
+
+@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.full)])
+def test_malformed_requests_leave_the_server_alive_and_its_memory_flat(n, request):
+    psutil = pytest.importorskip("psutil")
+    chance = random.Random(81)
+    with serving([Answer(text="a b c")], limits=Limits(header_s=1, body_s=1)) as running:
+
+        def send_one(data):
+            with socket.create_connection(("127.0.0.1", running.port), timeout=5) as connection:
+                try:
+                    connection.sendall(data)
+                    connection.shutdown(socket.SHUT_WR)
+                    return connection.recv(64)
+                except (ConnectionError, TimeoutError):
+                    return b""
+
+        process = psutil.Process(os.getpid())
+        sizes = []
+        with ThreadPoolExecutor(8) as pool:
+            for _ in range(10):
+                answers = list(pool.map(send_one, [nonsense(chance) for _ in range(n // 10)]))
+                assert not [answer for answer in answers if b" 500 " in answer]
+                sizes.append(process.memory_info().rss)
+        assert running.post(ASK)[0] == 200
+        until(lambda: queue(running) == 0)
+        print(f"memory after each tenth, MiB: {[round(size / 2**20, 1) for size in sizes]}")
+        assert sizes[-1] - sizes[3] < 24 * 2**20

@@ -1,0 +1,86 @@
+"""``serve`` as a person starts it, and every example of the README."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import ROOT, environment, run, started
+
+SECTION = re.compile(r"^## Serve on this computer\n(.*?)^## ", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+LIMIT_S = 60
+
+
+def examples() -> list[tuple[str, str]]:
+    found = SECTION.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert found
+    return BLOCK.findall(found[1])
+
+
+def address(process) -> str:
+    line = process.stdout.readline().decode().strip()
+    assert line.startswith("http://127.0.0.1:"), (line, process.stderr.read())
+    return line
+
+
+@pytest.mark.linux
+def test_every_example_of_the_readme_works():
+    (_, command), *others = examples()
+    arguments = command.split()[3:]
+    with started(*arguments, "--port", "0") as process:
+        url = address(process)
+        for kind, text in others:
+            text = text.replace("http://127.0.0.1:18181", url)
+            argv = [sys.executable, "-c", text] if kind == "python" else ["sh", "-c", text]
+            done = subprocess.run(argv, capture_output=True, timeout=LIMIT_S, check=True, env=environment())
+            if kind == "python":
+                assert b"kept: " in done.stdout
+            else:
+                assert json.loads(done.stdout)["timings"]["predicted_n"] > 1
+        with urllib.request.urlopen(f"{url}/", timeout=10) as response:
+            page = response.read().decode()
+        assert "spec_draft_model" in page
+        assert "http" not in re.sub(re.escape(url), "", page)  # it fetches nothing from elsewhere
+        began_s = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+        assert time.monotonic() - began_s < 5
+    assert len(others) >= 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--host", "0.0.0.0"], 2, "a key is needed"),
+        (["--host", "127.0.0.1:x"], 2, "is not a port"),
+        (["--key", "short"], 2, "characters"),
+        (["--cors-origin", "chat.example"], 2, "origin"),
+        (["no-such-model", "--port", "0"], 1, "no-such-model"),
+        (["--draft-tokens", "4"], 2, "not who drafts"),
+        (["--port", "99999"], 2, "65535"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(arguments, code, words):
+    done = run("serve", *arguments)
+    assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path):
+    import socket
+
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        done = run("serve", "--port", other.getsockname()[1])
+    assert done.returncode == 2
+    assert "Cannot serve on 127.0.0.1" in done.stderr
