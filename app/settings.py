@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ranges are the engine's: a file with a number outside of them would fail every load or every answer.
     ``models_folder``: where models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as
     long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
+    ``server_open`` lets other computers ask, ``server_keyed`` has this one's programs show the key, too.
     """
 
     target: str = "starter"
@@ -59,6 +60,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     token_colours: bool = False
     models_folder: str = ""
     recommend: bool = True
+    server_port: Annotated[int, Meta(ge=1024, le=65535)] = 18181
+    server_open: bool = False
+    server_keyed: bool = False
     look_for_updates: bool = False
 
 

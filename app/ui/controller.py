@@ -37,6 +37,7 @@ from app.ui.options_control import OptionsControl
 from app.ui.panel_control import PanelControl
 from app.ui.profiler import ProfilerControl
 from app.ui.roofline import RooflineControl
+from app.ui.serving_control import ServingControl
 from app.ui.session_control import SessionControl
 from app.ui.shelf_control import ShelfControl
 from app.ui.token_counts import TokenCounts
@@ -99,6 +100,7 @@ class Controller(QObject):
         self.menu.use(self.shelf)
         self.devices = DevicesControl(window, self.choices, self.engine)
         self.menu.use_devices(self.devices)
+        self.menu.serving = self.serving = ServingControl(window, self.host, self.library, self.choices)
         self.updates = UpdatesControl(window, self.choices)
         self.menu.use_updates(self.updates)
         self._closed = asyncio.get_running_loop().create_future()
@@ -147,7 +149,16 @@ class Controller(QObject):
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
         measuring = (self.counts, self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
-        parts = (*measuring, self.updates, self.answering, self.panel, self.roofline, self.engine, self.host)
+        parts = (
+            self.serving,
+            *measuring,
+            self.updates,
+            self.answering,
+            self.panel,
+            self.roofline,
+            self.engine,
+            self.host,
+        )
         for part in (closing.close for closing in parts):
             try:
                 await asyncio.wait_for(part(), CLOSE_S)

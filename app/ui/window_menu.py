@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
     from app.ui.models_control import ModelsControl
+    from app.ui.serving_control import ServingControl
     from app.ui.shelf_control import ShelfControl
     from app.ui.theme import ThemeSwitch
     from app.ui.updates import UpdatesControl
@@ -44,6 +45,7 @@ class WindowMenu(QObject):
         self._models = models
         self._shelf: ShelfControl | None = None
         self._devices: DevicesControl | None = None
+        self.serving: ServingControl | None = None
         self._updates: UpdatesControl | None = None
         window.pair_bar.menu_requested.connect(self.pop_up)
         for keys, action in self._shortcuts():
@@ -123,6 +125,8 @@ class WindowMenu(QObject):
         self._add(menu, "Model options…", window.pair_bar.options_requested.emit, "Ctrl+,")
         if self._devices is not None:
             self._add(menu, "Devices and runtimes…", self._devices.open)
+        if self.serving is not None:
+            self._add(menu, "Serve on this computer…", self.serving.open)
         self._add(menu, "Which draft is worth it?…", window.panel.foot.profile_requested.emit)
         self._add(menu, "Record baseline", window.panel.record_requested.emit)
         self._add(menu, "Export session metrics…", window.panel.export_requested.emit, "Ctrl+Shift+E")
