@@ -55,6 +55,22 @@ def test_one_who_leaves_ends_the_answer_at_once(slow, is_stream):
     assert slow.server.log.entries()[-1].fault == "left"
 
 
+def test_no_more_than_a_step_is_computed_for_one_who_has_left():
+    with serving([Answer(text="word " * 400, pace_s=0.05)]) as running:
+        for n_read in (1, 4, 9):
+            connection = send(running, stream=True)
+            with connection.makefile("rb") as reader:
+                n = 0
+                while n < n_read:
+                    n += b'word"' in reader.readline()
+            connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+            until(lambda: running.host.state.phase == "idle")
+            run = running.host.session.runs[-1]
+            assert run.stop_reason == "cancelled"
+            assert n_read <= run.tokens <= n_read + 1
+
+
 def test_one_who_leaves_the_queue_is_never_asked_for(slow):
     first = send(slow, stream=True)
     until(lambda: slow.host.state.phase == "answering")
