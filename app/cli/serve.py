@@ -23,6 +23,7 @@ from app.engine.client import WATCHED_S
 from app.errors import UsageError
 from app.host import Host, PairChoice
 from app.host.runtime_engine import RuntimeEngine
+from app.metrics.recorder import SessionLog
 from app.models.library import Library
 from app.protocol import Sampling, Speculation
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from app.server.options import ServerOptions
 
 SERVING = "Serving"
+KEPT_RUNS = 1000
 KEY_VARIABLE = "SLIPSTREAM_API_KEY"
 
 Model = Annotated[
@@ -207,6 +209,7 @@ async def _serve(chosen: ServeOptions, made: ServerOptions) -> None:
 
     library = Library()
     owner = Host(make_engine=lambda: RuntimeEngine(gather_s=WATCHED_S), library=library)
+    owner.session.subscribe(lambda: _forget_old_runs(owner.session))
     server = Server(owner, library, made)
     ended = asyncio.Event()
     try:
@@ -226,6 +229,12 @@ async def _serve(chosen: ServeOptions, made: ServerOptions) -> None:
     finally:
         await server.stop()
         await owner.close()
+
+
+def _forget_old_runs(session: SessionLog) -> None:
+    """Begin the session anew after so many runs: nobody exports them, and a server may run for months."""
+    if len(session.runs) >= KEPT_RUNS:
+        session.begin_anew()
 
 
 def _say(url: str, made: ServerOptions) -> None:

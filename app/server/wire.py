@@ -18,6 +18,8 @@ MAX_SEED = (1 << 63) - 1
 
 Text = Annotated[str, Field(max_length=8_000_000)]
 Name = Annotated[str, Field(min_length=1, max_length=1024)]
+Nothing = Annotated[dict[str, Any], Field(max_length=0)]
+"""What this server does not do is refused, unless there is nothing in it."""
 FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_.-]+$")]
 
 
@@ -146,6 +148,7 @@ class Asked(Drafting):
     stop: Text | Annotated[list[Text], Field(max_length=MAX_STOPS)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=1 << 30)] | None = None
     n: Annotated[int, Field(ge=1, le=1)] | None = None
+    logit_bias: Nothing | None = None
     grammar: Annotated[str, Field(max_length=65_536)] | None = None
 
 
@@ -160,6 +163,7 @@ class ChatCompletionRequest(Asked):
     response_format: ResponseFormat | None = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    functions: Annotated[list[dict[str, Any]], Field(max_length=0)] | None = None
     enable_think: bool | None = None
     chat_template_kwargs: TemplateKwargs | None = None
 
@@ -169,3 +173,6 @@ class CompletionRequest(Asked):
 
     prompt: Text | Annotated[list[Text], Field(min_length=1, max_length=1)]
     logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
+    best_of: Annotated[int, Field(ge=1, le=1)] | None = None
+    echo: Literal[False] | None = None
+    suffix: Annotated[str, Field(max_length=0)] | None = None

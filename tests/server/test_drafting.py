@@ -65,6 +65,13 @@ def test_a_draft_that_does_not_fit_is_told_and_the_answer_comes(pair):
         ({"spec_type": "ngram", "spec_n_max": 2, "spec_n_min": 5}, "No draft could be used"),
         ({"spec_n_max": 99}, "spec_n_max"),
         ({"compute": "abacus"}, "abacus"),
+        ({"n": 2}, "n"),
+        ({"logit_bias": {"5": 1}}, "logit_bias"),
+        ({"messages": [{"role": "tool", "content": "x"}]}, "tool_call_id"),
+        ({"messages": [{"role": "user"}]}, "no content"),
+        ({"tool_choice": "required"}, "no tools"),
+        ({"response_format": {"type": "json_schema"}}, "json_schema.schema"),
+        ({"top_logprobs": 2}, "needs logprobs"),
     ],
 )
 def test_words_that_do_not_go_together_are_refused(scripted, fields, words):
