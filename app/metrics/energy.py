@@ -1,7 +1,8 @@
 """What an answer cost in energy, where the system tells: tokens per watt-hour.
 
-Linux counts the energy of the processor package (powercap; often readable by the administrator only). A battery that is
-discharging tells what the whole machine takes, on Linux and on Windows, in coarse steps: short answers have no figure.
+Linux counts the energy of the processor package (powercap; often readable by the administrator only), Windows that of
+what the machine's maker gave a meter (:mod:`app.metrics.windows_energy`). A battery that is discharging tells what the
+whole machine takes, on both, in coarse steps: short answers have no figure.
 Elsewhere, and on mains without a counter, there is none, and none is made up.
 """
 
@@ -15,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
+from app.metrics.windows_energy import WindowsMeter
+
 POWERCAP = Path("/sys/class/powercap")
 BATTERIES = Path("/sys/class/power_supply")
 
@@ -25,7 +28,7 @@ _WH_J = 3600.0
 
 
 class Meter(Protocol):
-    """A counter of energy. What comes beside powercap and batteries (Windows' energy meters) is another of these.
+    """A counter of energy.
 
     Attributes:
         source: what it measures, in words.
@@ -132,7 +135,7 @@ class WindowsBatteryMeter:
 def meters() -> Sequence[Meter]:
     """The meters that this system could have, the most exact first."""
     if sys.platform == "win32":
-        return (WindowsBatteryMeter(),)
+        return (WindowsMeter(), WindowsBatteryMeter())
     return (PackageMeter(), LinuxBatteryMeter()) if sys.platform == "linux" else ()
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import psutil
 
-SHARE = 0.006
+SHARE = 0.004
 """Share of one core's time that drawing may take from an engine that has all cores."""
 
 SPARE_SHARE = 0.1
