@@ -2,8 +2,8 @@
 
 A driver offers a meter as a device interface; requests to it return its version, the names of its channels, and what
 each has counted, in picowatt-hours (``emi.h``; Microsoft's *Energy Metering Interface*). Which channels a machine has
-is its maker's choice. Those of Intel and AMD packages are named ``RAPL_Package0_PKG``; Snapdragon X counts ``SYS`` or its
-CPU clusters and GPU. Untried: none of this has run on Windows yet.
+is its maker's choice. Those of Intel and AMD packages are named ``RAPL_Package0_PKG``; Snapdragon X counts ``SYS`` or
+its CPU clusters and GPU. Untried: none of this has run on Windows yet.
 """
 
 from __future__ import annotations
