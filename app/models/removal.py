@@ -11,7 +11,7 @@ from app.models.found import Source
 from app.models.library import Library
 from app.models.models_folder import models_folder
 from app.models.part_file import PartFile
-from app.models.remote import Item
+from app.models.remote import Item, is_digest
 from app.models.shelf import Shelf, drop_receipt
 from app.models.trash import move_to_trash
 
@@ -114,7 +114,7 @@ def discard(shelf: Shelf, item: Item) -> tuple[Path, ...]:
     Raises:
         DownloadError: somebody is getting it just now, or it cannot be deleted.
     """
-    parts = [PartFile(shelf.folder, file) for file in item.files]
+    parts = [PartFile(shelf.folder, file) for file in item.files if is_digest(file.digest)]  # of others none is begun
     gone = []
     try:
         for part in parts:

@@ -15,6 +15,7 @@ from app.models.catalog import CatalogFile, CatalogModel, CatalogPair
 from app.models.hub import Hub
 from app.models.hub_token import Token
 from app.models.patience import Patience
+from app.models.remote import Item, RemoteFile
 from app.paths import models_dir
 from tests.hub_server import HubServer
 
@@ -173,6 +174,22 @@ def test_cancelling_drops_what_has_arrived(server, hub, pair):
     run(story, hub)
     left = [path for path in models_dir().rglob("*") if path.is_file() and path.suffix != ".lock"]
     assert left == []
+
+
+def test_a_file_without_a_hash_is_refused_in_words_and_leaves_the_list(server, hub):
+    item = Item("no hash", (RemoteFile(REPO, "c" * 40, "some.gguf", 10, "sha256:../../outside"),))
+
+    async def story(pulls):
+        pulls.get(item)
+        await until(lambda: not pulls.find(item.title).is_running)
+        failed = pulls.find(item.title)
+        assert failed.phase == "failed"
+        assert "names no hash" in failed.detail
+        await pulls.remove(item.title)
+        assert pulls.pulls == ()
+
+    run(story, hub)
+    assert server.seen == []
 
 
 def test_a_finished_pull_leaves_the_list_and_not_the_disk(hub, pair):
