@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 CONTEXT_FACTOR = 1.1
 """What a model takes besides its file, before its header is known: a short context, and what evaluates it."""
 
+SEARCH, STOP = "Search the &hub", "Stop t&he search"
+
 NOTHING = "Choose a pair on the left to see whether it fits this computer, and what it takes."
 
 
@@ -54,6 +56,7 @@ class DiscoverTab(QWidget):
     chosen = Signal(object)  # a Chosen, or None
     search_requested = Signal(str)
     listing_requested = Signal(object)  # the FoundModel whose files are wanted
+    stop_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +65,8 @@ class DiscoverTab(QWidget):
         self.entry.setClearButtonEnabled(True)
         for button in self.entry.findChildren(QToolButton):
             button.setAccessibleName("Clear the search")
-        self.search = QPushButton("Search the &hub")
+        self.search = QPushButton(SEARCH)
+        self._is_asking = False
         self.machine = named(QLabel(), "muted")
         self.tree = QTreeWidget()
         self.words = named(QLabel(wordWrap=True), "muted")
@@ -80,7 +84,7 @@ class DiscoverTab(QWidget):
     def _connect(self) -> None:
         self.entry.textChanged.connect(self.on_filter)
         self.entry.returnPressed.connect(self.on_search)
-        self.search.clicked.connect(self.on_search)
+        self.search.clicked.connect(self.on_button)
         self.tree.currentItemChanged.connect(lambda: self.chosen.emit(self.current))
         self.tree.itemExpanded.connect(self.on_expanded)
         self.tree.itemActivated.connect(self.on_activated)
@@ -211,6 +215,18 @@ class DiscoverTab(QWidget):
         else:
             self.say("Write what to look for first, such as: qwen3 8b")
             self.entry.setFocus()
+
+    def on_button(self) -> None:
+        """Search, or stop what the hub is asked for."""
+        if self._is_asking:
+            self.stop_requested.emit()
+        else:
+            self.on_search()
+
+    def show_asking(self, *, is_asking: bool) -> None:
+        """Let the button stop the question while the hub is asked, and search again afterwards."""
+        self._is_asking = is_asking
+        self.search.setText(STOP if is_asking else SEARCH)
 
     def on_expanded(self, row: QTreeWidgetItem) -> None:
         """Ask for the files of a repository when its row is opened."""

@@ -35,6 +35,7 @@ class DiscoverControl(QObject):
         tab.chosen.connect(self.on_chosen)
         tab.search_requested.connect(self.on_search)
         tab.listing_requested.connect(self.on_listing)
+        tab.stop_requested.connect(self.on_stop)
 
     async def close(self) -> None:
         """End what is being looked up."""
@@ -96,7 +97,15 @@ class DiscoverControl(QObject):
     def on_search(self, words: str) -> None:
         """Search the hub, or open the repository that is named."""
         self._tab.say("Asking the hub…")
+        self._tab.show_asking(is_asking=True)
         self._searching.run(self._search(words))
+
+    def on_stop(self) -> None:
+        """Stop what the hub is asked for; what is listed stays."""
+        self._searching.cancel()
+        self._listing.cancel()
+        self._tab.show_asking(is_asking=False)
+        self._tab.say("Stopped.")
 
     async def _search(self, words: str) -> None:
         try:
@@ -110,18 +119,22 @@ class DiscoverControl(QObject):
             self._tab.tree.setFocus()
         except SlipstreamError as fault:
             self._say(fault, words if "/" in words else "")
+        self._tab.show_asking(is_asking=False)
 
     def on_listing(self, found: FoundModel) -> None:
         """Read what a repository holds."""
         self._tab.say(f"Asking the hub for the files of {found.repo}…")
+        self._tab.show_asking(is_asking=True)
         self._listing.run(self._list(found))
 
     async def _list(self, found: FoundModel) -> None:
         try:
             listing = await self._judging.listing(found.repo)
         except SlipstreamError as fault:
+            self._tab.show_asking(is_asking=False)
             self._say(fault, found.repo)
             return
+        self._tab.show_asking(is_asking=False)
         more = f"{listing.n_more:,} more of its models are not listed." if listing.n_more else ""
         self._tab.say(more)
         self._tab.show_listing(found, listing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
+import threading
 import time
 
 import huggingface_hub
@@ -30,6 +31,7 @@ from app.models.catalog import Catalog
 from app.models.library import Library
 from app.models.memory import PairMemory, Room, Share
 from app.paths import models_dir
+from app.ui.discover import SEARCH, STOP
 from app.ui.memory_bar import MemoryBar, MemoryView
 from app.ui.model_manager import DISCOVER, DOWNLOADS, LIBRARY, ModelManager
 from app.ui.model_words import percent, pull_words, time_words
@@ -466,6 +468,30 @@ def test_a_broken_file_is_listed_with_the_reason_and_can_be_deleted(program, tin
         library = program.controller.models._library
         next(b for b in library.question.buttons() if b.text() == "Move to trash").click()
         await program.until(lambda: not place.exists())
+
+    program.run(story)
+
+
+def test_a_search_that_takes_long_can_be_stopped_with_the_button_that_began_it(program, server, tiny_pair):
+    server.add(REPO, "some-Q8_0.gguf", tiny_pair.target)
+
+    async def story():
+        manager = await open_manager(program)
+        tab = manager.discover
+        await program.until(lambda: not tab.card.retry.isHidden())  # the first pair was asked for
+        server.statuses = [("hub", 503, {"Retry-After": "2"})]
+        tab.entry.setText("tiny")
+        tab.search.setFocus()
+        press(Qt.Key.Key_Space)
+        assert tab.search.text() == STOP
+        await program.until(lambda: server.statuses == [])
+        press(Qt.Key.Key_Space)
+        assert (tab.search.text(), tab.words.text()) == (SEARCH, "Stopped.")
+        press(Qt.Key.Key_Space)
+        await program.until(lambda: REPO in names_in(tab.tree))
+        await program.until(lambda: tab.search.text() == SEARCH)
+        # the question that nobody waits for any more ends by itself
+        await program.until(lambda: not any(thread.name == "hub" for thread in threading.enumerate()))
 
     program.run(story)
 
