@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer
@@ -142,12 +143,14 @@ class ServingControl(QObject):
 
     async def _begin(self) -> Server:
         try:
-            from app.server.serving import Server
+            await beside(lambda: import_module("app.server.serving"), "server packages")  # they take a second to load
         except ImportError as fault:
             raise UsageError(
                 f"The server's packages are not installed ({fault.name}).",
                 "Install them: pip install slipstream-chat[server]",
             ) from fault
+        from app.server.serving import Server
+
         server = Server(self._host, self._library, self._options())
         await server.start()
         return server

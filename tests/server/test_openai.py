@@ -73,8 +73,10 @@ def test_a_stream_says_the_same_and_ends_with_usage(client):
     assert len({chunk.id for chunk in chunks}) == 1
 
 
-@pytest.mark.parametrize("is_stream", [False, True])
-@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "get_weather"}}])
+@pytest.mark.parametrize(
+    ("choice", "is_stream"),
+    [("required", True), ({"type": "function", "function": {"name": "get_weather"}}, False)],
+)
 def test_a_forced_call_is_parsed_and_fits_its_schema(client, choice, is_stream):
     asked = {
         "model": "starter",

@@ -114,9 +114,9 @@ def _body(connection: socket.socket) -> bytes:
 
 
 def test_a_client_that_does_not_read_is_given_up_and_holds_nobody_up():
-    many = Answer(text="word " * 60_000)
+    many = Answer(text="word " * 30_000)
     with serving([many], limits=Limits(send_s=0.3)) as running:
-        connection = send(running, stream=True, max_tokens=60_000)
+        connection = send(running, stream=True, max_tokens=30_000)
         until(lambda: queue(running) == 1)
         until(lambda: queue(running) == 0, 15)
         connection.close()
