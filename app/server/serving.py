@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 import socket
 import threading
 import time
 from contextlib import suppress
 
+import psutil
 import uvicorn
 
 from app.errors import EngineError, UsageError
@@ -57,6 +59,12 @@ class Server:
         if address in ("0.0.0.0", "::"):  # noqa: S104 - only compared with
             address = "127.0.0.1"
         return f"http://[{address}]:{self._port}" if ":" in address else f"http://{address}:{self._port}"
+
+    @property
+    def url_for_others(self) -> str:
+        """Where it is for the other computers of the network, "" if they cannot reach it or this one has no address."""
+        address = network_address()
+        return f"http://{address}:{self._port}" if address and not self._options.is_local else ""
 
     async def start(self) -> None:
         """Bind, and begin to serve.
@@ -142,6 +150,21 @@ async def _free_when_idle(way: Way, keep_alive_s: float) -> None:
                 await way.bridge.unload()
             except Exception as fault:  # the next request says what is wrong
                 logger.info("the models were not freed: %s", fault)
+
+
+def network_address() -> str:
+    """Return an address (IPv4) of this machine in its network, "" if it is in none."""
+    up = {name for name, facts in psutil.net_if_stats().items() if facts.isup}
+    found = [one.address for name, ones in psutil.net_if_addrs().items() if name in up for one in ones]
+    return next((text for text in found if _is_network_address(text)), "")
+
+
+def _is_network_address(text: str) -> bool:
+    try:
+        address = ipaddress.IPv4Address(text)
+    except ValueError:
+        return False
+    return not (address.is_loopback or address.is_link_local)
 
 
 def _bound(options: ServerOptions) -> socket.socket:

@@ -196,7 +196,7 @@ class ServingControl(QObject):
         if self.dialog is None:
             return
         chosen = self._choices.settings
-        address = f"{self.url}/v1" if self._server is not None else ""
+        address = f"{self._server.url_for_others or self.url}/v1" if self._server is not None else ""
         words = "On. Other computers reach it, too." if chosen.server_open else "On. Only this computer reaches it."
         self.dialog.show_choices(
             chosen.server_port, self._key, is_open=chosen.server_open, is_keyed=chosen.server_keyed

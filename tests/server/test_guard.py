@@ -10,6 +10,7 @@ import pytest
 
 from app.errors import UsageError
 from app.server.options import Limits
+from app.server.serving import network_address
 from tests.doubles import Answer
 from tests.server.conftest import ASK, options, read_all, serving
 
@@ -215,3 +216,10 @@ def test_nothing_that_was_said_is_logged(local, caplog):
     local.post(b'{"my secret words')
     assert "secret" not in caplog.text
     assert any("/v1/chat/completions" in record.getMessage() for record in caplog.records)
+
+
+def test_others_are_told_an_address_of_the_network(keyed, local):
+    assert local.server.url_for_others == ""
+    address = network_address()
+    assert keyed.server.url_for_others == (f"http://{address}:{keyed.port}" if address else "")
+    assert not address.startswith(("127.", "169.254."))
