@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.host import PairChoice
+from app.protocol import Load
+from tests.doubles import Answer
 from tests.fixtures import tiny_mtp
 from tests.server.conftest import ASK, serving
 
@@ -78,3 +82,22 @@ def test_words_that_do_not_go_together_are_refused(scripted, fields, words):
     status, answer = scripted.post({**ASK, **fields})
     assert status == 400
     assert words in answer["error"]["message"]
+
+
+def test_a_request_may_have_another_model_loaded_and_the_next_has_the_first_again(tiny_pair):
+    with serving([Answer()]) as running:
+        for fields in ({}, {"model": str(tiny_pair.target)}, {"model": "starter", "nctx": 512}, {}):
+            assert running.post({**ASK, **fields})[0] == 200
+        loads = [(Path(one.target).stem, one.n_ctx) for one in running.engine.commands if isinstance(one, Load)]
+        starter = loads[0][0]
+        assert loads == [(starter, 4096), (tiny_pair.target.stem, 4096), (starter, 512), (starter, 4096)]
+        assert [entry.model for entry in running.server.log.entries()][1] == tiny_pair.target.stem
+
+
+def test_where_a_person_has_chosen_no_request_changes_it(tiny_pair):
+    with serving([Answer()], may_switch=False) as running:
+        assert running.post(ASK)[0] == 200
+        for fields in ({"model": str(tiny_pair.target)}, {"nctx": 512}, {"spec_draft_model": str(tiny_pair.draft)}):
+            status, answer = running.post({**ASK, **fields})
+            assert (status, "Choose it in the window" in answer["error"]["message"]) == (400, True)
+        assert running.post({**ASK, "spec_type": "ngram"})[0] == 200

@@ -16,6 +16,7 @@ import pytest
 from app.cli import program
 from app.errors import UsageError
 from tests.cli.commands import ROOT, environment, run, started
+from tests.hub_server import HubServer
 
 SECTION = re.compile(r"^## Serve on this computer\n(.*?)^## ", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
@@ -57,6 +58,25 @@ def test_every_example_of_the_readme_works():
         assert process.wait(10) == 0
         assert time.monotonic() - began_s < 5
     assert len(others) >= 3
+
+
+@pytest.mark.linux
+def test_a_model_of_the_hub_is_got_for_a_request_where_that_is_allowed(monkeypatch, tmp_path, tiny_pair):
+    with HubServer() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+        monkeypatch.setenv("HF_HOME", str(tmp_path / "no-login"))
+        hub.add("org/tiny-GGUF", "tiny-Q8_0.gguf", tiny_pair.target)
+        with started("serve", "--pull", "--later", "--port", "0") as process:
+            url = address(process)
+            body = {"model": "org/tiny-GGUF", "prompt": "the cat", "max_tokens": 4}
+            request = urllib.request.Request(
+                f"{url}/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+            )
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as response:
+                assert json.loads(response.read())["usage"]["completion_tokens"] == 4
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(10) == 0
 
 
 @pytest.mark.parametrize(
