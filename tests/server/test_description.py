@@ -9,7 +9,7 @@ from app.server.options import Limits
 from tests.doubles import Answer
 from tests.server.conftest import ASK, serving
 
-SHORT, LONG = 12, 300
+SHORT, LONG = 8, 300
 
 
 @pytest.mark.parametrize("n", [SHORT, pytest.param(LONG, marks=[pytest.mark.full, pytest.mark.timeout(1800)])])
