@@ -199,8 +199,7 @@ class ScriptedEngine:
             case Tokenise():
                 yield Tokenised(command.id, tuple(map(token_id, tokens_of(command.text))))
             case Render():
-                lines = [f"{message.role}: {message.content}" for message in command.messages]
-                yield Rendered(command.id, "\n".join([*lines, "assistant:"]))
+                yield rendered_of(command)
             case MeasureCosts():
                 yield costs_of(command, self._loaded)
             case Unload():
@@ -259,6 +258,17 @@ class ScriptedEngine:
                 return
             yield chunk
         yield Done(command.id, answer.stop_reason, "", 0.02, 0.005 if engagement_of(command).engaged else 0.0)
+
+
+def rendered_of(command: Render) -> Rendered:
+    """Return the prompt in the scripted engine's own form; a template with the word "broken" in it does not work."""
+    lines = [f"{message.role}: {message.content}" for message in command.messages]
+    prompt, template, notices = "\n".join([*lines, "assistant:"]), "{{ own }}", ()
+    if command.templating.template is not None and "broken" in command.templating.template:
+        notices = (NoticeInfo("template_override_broken", "The chat template does not work.", "Correct it."),)
+    elif command.templating.template is not None:
+        prompt, template = f"{command.templating.template}\n{prompt}", command.templating.template
+    return Rendered(command.id, prompt, notices, len(tokens_of(prompt)), "think" in template, template)
 
 
 def why_not(drafters: tuple[SpecType, ...]) -> dict[SpecType, str]:

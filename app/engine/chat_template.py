@@ -11,13 +11,13 @@ the template takes it *and* lets the words through; a template that drops what a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal
 
-from jinja2 import Template, TemplateError, nodes
+from jinja2 import Template, TemplateError, meta, nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -30,6 +30,12 @@ Turn = dict[str, Any]
 
 MAX_TEXT_CHARS = 16 * 1024 * 1024
 """More text than this, beyond four times what the messages hold, is a template run wild."""
+
+
+REASONING_SWITCHES = ("enable_thinking", "thinking", "reasoning")
+"""What templates call the variable that switches thoughts on and off (Qwen and GLM, DeepSeek and Granite, Command)."""
+
+Variables = Mapping[str, object]
 
 
 class HugeTextError(Exception):
@@ -155,12 +161,23 @@ def _call(call: ToolCall) -> dict[str, object]:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _generate(template: Template, turns: list[Turn], bos: str, eos: str, tools: list[Turn] | None = None) -> str:
+@lru_cache(maxsize=8)
+def reasoning_switches(source: str) -> tuple[str, ...]:
+    """Return the variables by which a template can be asked for thoughts or for none.
+
+    Raises:
+        jinja2.TemplateError: the template is no valid template.
+    """
+    read = meta.find_undeclared_variables(_environment().parse(source))
+    return tuple(name for name in REASONING_SWITCHES if name in read)
+
+
+def _generate(template: Template, turns: list[Turn], variables: Variables, tools: list[Turn] | None = None) -> str:
     """Run the template, stopping it when its text has no reasonable end."""
     left = MAX_TEXT_CHARS + 4 * sum(len(str(turn)) for turn in (*turns, *(tools or ())))
     pieces = []
     for piece in template.generate(
-        messages=turns, add_generation_prompt=True, bos_token=bos, eos_token=eos, tools=tools, documents=None
+        messages=turns, add_generation_prompt=True, tools=tools, documents=None, **variables
     ):
         left -= len(piece)
         if left < 0:
@@ -180,7 +197,9 @@ def _names_all(turns: list[Turn], tools: list[Turn] | None, text: str) -> bool:
     return all(one["function"]["name"] in text for one in (*(tools or ()), *calls))
 
 
-def _lets_through(template: Template, turns: list[Turn], text: str, tools: list[Turn] | None = None) -> bool:
+def _lets_through(
+    template: Template, turns: list[Turn], text: str, variables: Variables, tools: list[Turn] | None = None
+) -> bool:
     """Tell whether the text holds what system and user say.
 
     Earlier answers do not count: templates of reasoning models drop parts of them on purpose. If a message is not
@@ -197,7 +216,7 @@ def _lets_through(template: Template, turns: list[Turn], text: str, tools: list[
         marked.append(
             {**turn, "content": mark if isinstance(turn["content"], str) else [{"type": "text", "text": mark}]}
         )
-    probe = _generate(template, marked, "", "", tools)
+    probe = _generate(template, marked, variables, tools)
     return all(_words(turn) in probe for turn in marked if turn["role"] != "assistant")
 
 
@@ -218,19 +237,22 @@ def render(
         DeafTemplateError: it renders, but without what was written.
         HugeTextError: its text has no end.
     """
+    variables: dict[str, object] = {"bos_token": bos, "eos_token": eos}
+    if templating.reasoning is not None:
+        variables |= dict.fromkeys(reasoning_switches(source), templating.reasoning)
     if not templating.tools and all(map(_is_plain, messages)):
-        return _render(source, messages, bos, eos)
+        return _render(source, messages, variables)
     if _knows_tools(source):
         try:
             tools = [described(tool) for tool in templating.tools]
-            return _render(source, messages, bos, eos, tools)
+            return _render(source, messages, variables, tools)
         except (TemplateError, DeafTemplateError, TypeError):
             pass  # in words, then
-    return replace(_render(source, in_words(messages, templating.tools), bos, eos), tools_in_words=True)
+    return replace(_render(source, in_words(messages, templating.tools), variables), tools_in_words=True)
 
 
 def _render(
-    source: str, messages: Sequence[ChatMessage], bos: str, eos: str, tools: list[Turn] | None = None
+    source: str, messages: Sequence[ChatMessage], variables: Variables, tools: list[Turn] | None = None
 ) -> Rendering:
     """Render in the first writing that the template takes.
 
@@ -243,8 +265,8 @@ def _render(
     first_fault: Exception | None = None
     for writing, turns in writings(messages):
         try:
-            text = _generate(template, turns, bos, eos, tools)
-            if not turns or (_lets_through(template, turns, text, tools) and _names_all(turns, tools, text)):
+            text = _generate(template, turns, variables, tools)
+            if not turns or (_lets_through(template, turns, text, variables, tools) and _names_all(turns, tools, text)):
                 return Rendering(text, writing)
         except (HugeTextError, MemoryError, RecursionError):
             raise

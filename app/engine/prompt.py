@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from app.engine.going_on import beginning_tokens, without_repeat
 from app.engine.llama import Model
 from app.engine.plain_text import marked
 from app.errors import PromptTooLongError, UsageError
@@ -32,52 +33,98 @@ Render = Callable[[Sequence[ChatMessage], Templating], tuple[str, Notices]]
 
 
 class Prompt(NamedTuple):
-    """The tokens of a prompt, what a person should know about them, and the end of its text if a template made it."""
+    """The tokens of a prompt, what a person should know about them, and the end of its text if a template made it.
+
+    The last ``n_begun`` tokens are the answer's own beginning.
+    """
 
     tokens: list[int]
     notices: Notices = ()
     end: str = ""
+    n_begun: int = 0
 
 
-def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render) -> Prompt:
+def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render, said: Sequence[int] = ()) -> Prompt:
     """Return the prompt, of fewer than ``n_ctx`` tokens.
 
+    Args:
+        command: what to answer.
+        model: whose tokens they are.
+        n_ctx: how many tokens the context holds.
+        render: puts messages into the model's form.
+        said: the tokens of the last prompt with its answer, which an answer that goes on may be.
+
     Raises:
-        UsageError: there is no prompt, or two.
+        UsageError: there is no prompt, or two, or nothing that could go on.
         PromptTooLongError: the context has no room for an answer.
     """
-    if bool(command.messages) == (command.prompt is not None):
-        raise UsageError("A request has either messages or a prompt.", "Give exactly one of the two.")
-    if command.max_tokens < 1:
-        raise UsageError(f"max_tokens is {command.max_tokens}.", "It must be at least 1.")
-
+    _check(command)
     n_most = n_ctx * (MAX_CONTEXTS_TO_SLIDE if command.slide and command.prompt is None else 1)
 
-    def tokens_of(messages: Sequence[ChatMessage]) -> Prompt:
-        messages, templating, mark = marked(messages, command.templating, model.control_finder)
-        text, notices = render(messages, templating)
-        _check_beginnings(text, model, n_most, n_ctx)
-        bos = model.text_of(model.bos)
-        first, *others = text.split(mark) if mark else [text]
-        tokens = model.tokenise(first, add_special=not (bos and first.startswith(bos)))
-        for piece in others:
-            tokens += model.tokenise(piece)
-        return Prompt(tokens, notices, text[-END_CHARS:])
+    def prompt_of(messages: Sequence[ChatMessage]) -> Prompt:
+        return tokens_of(messages, command.templating, model, render, said, (n_most, n_ctx))
 
     if command.prompt is not None:
         _check_beginnings(command.prompt, model, n_most, n_ctx)
         prompt = Prompt(model.tokenise(command.prompt, add_special=True))
     else:
-        prompt = tokens_of(command.messages)
+        prompt = prompt_of(command.messages)
     if not prompt.tokens:
         raise UsageError("The prompt is empty.", "Write something.")
     if command.slide and command.prompt is None:
         n_least = _n_to_leave_out(len(prompt.tokens), n_ctx, command.max_tokens)
         if n_least > 0:
-            prompt = _slide(command.messages, len(prompt.tokens) - n_least, tokens_of, prompt)
+            prompt = _slide(command.messages, len(prompt.tokens) - n_least, prompt_of, prompt)
     if len(prompt.tokens) >= n_ctx:
         raise _too_long(f"{len(prompt.tokens)}", n_ctx)
     return prompt
+
+
+def _check(command: Generate) -> None:
+    if bool(command.messages) == (command.prompt is not None):
+        raise UsageError("A request has either messages or a prompt.", "Give exactly one of the two.")
+    if command.max_tokens < 1:
+        raise UsageError(f"max_tokens is {command.max_tokens}.", "It must be at least 1.")
+    if command.templating.goes_on and (len(command.messages) < 2 or command.messages[-1].role != "assistant"):
+        raise UsageError("There is no answer that could go on.", "The last message must be the assistant's.")
+
+
+def tokens_of(
+    messages: Sequence[ChatMessage],
+    templating: Templating,
+    model: Model,
+    render: Render,
+    said: Sequence[int],
+    limits: tuple[int, int],
+) -> Prompt:
+    """Render and tokenise messages.
+
+    Args:
+        messages: the conversation; with ``goes_on`` the last is the beginning of the answer.
+        templating: what the template is told.
+        model: whose tokens they are.
+        render: puts messages into the model's form.
+        said: the tokens of the last prompt with its answer.
+        limits: how many tokens it may have, and how many the context holds.
+
+    Raises:
+        PromptTooLongError: it has more tokens.
+    """
+    written, templating, mark = marked(messages, templating, model.control_finder)
+    beginning = written[-1].content if templating.goes_on else ""
+    text, notices = render(written[:-1] if templating.goes_on else written, templating)
+    _check_beginnings(text, model, *limits)
+    bos = model.text_of(model.bos)
+    first, *others = text.split(mark) if mark else [text]
+    tokens = model.tokenise(first, add_special=not (bos and first.startswith(bos)))
+    for piece in others:
+        tokens += model.tokenise(piece)
+    if not beginning:
+        return Prompt(tokens, notices, text[-END_CHARS:])
+    beginning = without_repeat(text, beginning)
+    _check_beginnings(beginning, model, *limits)
+    begun = beginning_tokens(beginning, mark, tokens, said, model)
+    return Prompt(tokens + begun, notices, text[-END_CHARS:], len(begun))
 
 
 def _too_long(n_tokens: str, n_ctx: int) -> PromptTooLongError:
@@ -114,7 +161,7 @@ def _n_to_leave_out(n_tokens: int, n_ctx: int, max_tokens: int) -> int:
 def _slide(
     messages: Sequence[ChatMessage],
     n_wanted: int,
-    tokens_of: Callable[[Sequence[ChatMessage]], Prompt],
+    prompt_of: Callable[[Sequence[ChatMessage]], Prompt],
     whole: Prompt,
 ) -> Prompt:
     """Leave out the fewest oldest turns that bring the prompt to ``n_wanted`` tokens, or all but the last.
@@ -122,8 +169,8 @@ def _slide(
     Args:
         messages: the conversation.
         n_wanted: tokens that the prompt should have at most.
-        tokens_of: renders and tokenises.
-        whole: what ``tokens_of`` said of all messages.
+        prompt_of: renders and tokenises.
+        whole: what ``prompt_of`` said of all messages.
     """
     starts = [i for i, message in enumerate(messages) if message.role == "user"][1:]
     low, high, n_left_out, best = 0, len(starts) - 1, 0, whole
@@ -131,7 +178,7 @@ def _slide(
         # The last turn alone is the answer if nothing is short enough, so the search ends there.
         middle = (low + high) // 2
         kept = _from(messages, starts[middle])
-        prompt = tokens_of(kept)
+        prompt = prompt_of(kept)
         if len(prompt.tokens) <= n_wanted or middle == len(starts) - 1:
             n_left_out, best, high = len(messages) - len(kept), prompt, middle - 1
         else:

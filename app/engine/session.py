@@ -2,7 +2,7 @@
 
     request ─▶ template ─▶ tokens ─▶ keep what the memory has ─▶ prefill ─▶ speculate ─▶ text
 
-The generators run on the engine thread; :meth:`Session.tokenise` and :meth:`Session.render` may be called
+The generators run on the engine thread; :meth:`Session.tokenise` and :meth:`Session.preview` may be called
 from another thread meanwhile.
 """
 
@@ -19,10 +19,11 @@ from app.engine.devices import check_runtime, load_backends
 from app.engine.draft_length import LengthPolicy
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
-from app.engine.llama import DecodeCancelledError, Grammar
+from app.engine.llama import DecodeCancelledError
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
-from app.engine.prompt import Prompt, make_prompt
+from app.engine.prompt import Prompt
 from app.engine.prompt_cache import reusable
+from app.engine.prompting import Prompting, grammar_behind
 from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, Outcome, speculate
 from app.engine.template import Renderer
@@ -42,6 +43,8 @@ from app.protocol import (
     MeasureCosts,
     NoticeInfo,
     Prefill,
+    Render,
+    Rendered,
     Started,
     StopReason,
     Templating,
@@ -52,7 +55,7 @@ class Session:
     """At most one loaded pair, and the answers it gives."""
 
     def __init__(self, renderer: Renderer) -> None:
-        self._renderer = renderer
+        self._prompting = Prompting(renderer)
         self._pair: LoadedPair | None = None
         self._target_key: tuple[object, ...] = ()
         self._draft_key: tuple[object, ...] = ()
@@ -114,11 +117,12 @@ class Session:
         if self._pair is not None:
             self._pair.close()
         self._pair, self._target_key, self._draft_key = None, (), ()
+        self._prompting.said = []
 
     def close(self) -> None:
         """Free everything."""
         self.unload()
-        self._renderer.close()
+        self._prompting.close()
 
     def _require(self) -> LoadedPair:
         if self._pair is None:
@@ -134,11 +138,12 @@ class Session:
     def render(
         self, messages: Sequence[ChatMessage], templating: Templating = PLAIN
     ) -> tuple[str, tuple[NoticeInfo, ...]]:
-        """Return the prompt that the model's own template makes, and what went wrong. Thread-safe."""
-        model = self._require().target.model
-        return self._renderer.render(
-            model.chat_template(), messages, templating, bos=model.text_of(model.bos), eos=model.text_of(model.eos)
-        )
+        """Return the prompt that the template makes of messages, and what went wrong. Thread-safe."""
+        return self._prompting.render(self._require().target.model, messages, templating).said
+
+    def preview(self, command: Render) -> Rendered:
+        """Return the prompt as an answer would have it, and how many tokens it takes. Thread-safe."""
+        return self._prompting.preview(self._require().target, command)
 
     # --- measuring ------------------------------------------------------------------------------------
 
@@ -166,7 +171,8 @@ class Session:
             SlipstreamError: the request cannot be answered, or the target failed.
         """
         pair = self._require()
-        prompt = make_prompt(command, pair.target.model, pair.target.context.n_ctx, self.render)
+        prompt = self._prompting.prompt(pair.target, command)
+        self._prompting.said = prompt.tokens  # the answer's are put behind them
         if command.n_top_logprobs > MAX_TOP_LOGPROBS:
             raise UsageError(
                 f"{command.n_top_logprobs} log-probabilities are asked for.", f"At most {MAX_TOP_LOGPROBS}."
@@ -177,7 +183,7 @@ class Session:
         answer = _Answer(command, pair, prompt.tokens, sampler, received_s)
         try:
             if command.sampling.grammar:
-                sampler.keep_to(Grammar(pair.target.model, command.sampling.grammar))
+                sampler.keep_to(grammar_behind(pair.target.model, command.sampling.grammar, prompt))
             engaged = engage(command, pair, sampler, prompt.tokens)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)

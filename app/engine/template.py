@@ -17,8 +17,10 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
+from msgspec import structs
 
 from app.engine import leash
 from app.engine.tool_words import PLAIN, in_words
@@ -28,6 +30,7 @@ RENDER_LIMIT_S = 2.0
 START_LIMIT_S = 20.0
 MEMORY_LIMIT_BYTES = 512 * 1024 * 1024
 _STRIKES = 2  # so often may a template run out of time before it is not tried again
+_MOST_STRUCK = 32  # so many such templates are remembered: one that is being written is many
 
 logger = logging.getLogger(__name__)
 
@@ -49,12 +52,28 @@ class _Reply(msgspec.Struct, frozen=True):
     text: str = ""
     tools_in_words: bool = False
     writing: str = ""
+    has_switch: bool = False
     huge: bool = False
     fault: str = ""
 
 
 class _Gone:
     """In place of a reply: the child is no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A rendered conversation, what a person should know about it, and the template that made it ("" for none)."""
+
+    text: str
+    notices: tuple[NoticeInfo, ...] = ()
+    template: str = ""
+    has_reasoning_switch: bool = False
+
+    @property
+    def said(self) -> tuple[str, tuple[NoticeInfo, ...]]:
+        """The text, and what a person should know about it."""
+        return self.text, self.notices
 
 
 def chatml(messages: Sequence[ChatMessage]) -> str:
@@ -155,21 +174,39 @@ class Renderer:
         bos: str = "",
         eos: str = "",
     ) -> tuple[str, tuple[NoticeInfo, ...]]:
-        """Return the prompt and what a person should know about how it was made.
+        """Return the prompt and what a person should know about how it was made; see :meth:`prompt`."""
+        return self.prompt(template, messages, templating, bos=bos, eos=eos).said
 
-        The model's own template, ready for the assistant to speak; ChatML where there is none or it does not work.
-        Never raises for a bad template, and takes at most ``RENDER_LIMIT_S`` (and a cold start of the child).
+    def prompt(
+        self,
+        template: str | None,
+        messages: Sequence[ChatMessage],
+        templating: Templating = PLAIN,
+        *,
+        bos: str = "",
+        eos: str = "",
+    ) -> Rendering:
+        """Return the prompt, ready for the assistant to speak.
+
+        It is made by the template that was set in place of the model's own (``template``), else by that; ChatML where
+        there is none or it does not work. Never raises for a bad template, and takes at most ``RENDER_LIMIT_S`` for
+        each of the two (and a cold start of the child). ``goes_on`` is not heeded here.
         """
-        if template is None:
-            return _plain(messages, templating), (_MISSING,)
-        request = msgspec.json.encode(_Request(template, tuple(messages), bos, eos, templating)) + b"\n"
-        with self._lock:
-            reply = self._reply(template, request)
-        if reply.fault:
-            logger.info("chat template replaced by ChatML: %s", reply.fault)
-            return _plain(messages, templating), (_broken(reply.fault),)
-        notices = (_WRITINGS.get(reply.writing), _NO_TOOLS if reply.tools_in_words else None)
-        return reply.text, tuple(notice for notice in notices if notice is not None)
+        notices: list[NoticeInfo] = []
+        for source in (templating.template, template):
+            if source is None:
+                continue
+            told = structs.replace(templating, template=None)
+            request = msgspec.json.encode(_Request(source, tuple(messages), bos, eos, told)) + b"\n"
+            with self._lock:
+                reply = self._reply(source, request)
+            if not reply.fault:
+                notices += _notices_of(reply, templating)
+                return Rendering(reply.text, tuple(notices), source, reply.has_switch)
+            logger.info("a chat template does not work: %s", reply.fault)
+            is_own = source is template
+            notices.append(_broken(reply.fault) if is_own else _override_broken(reply.fault, is_last=template is None))
+        return Rendering(_plain(messages, templating), tuple(notices) or (_MISSING,))
 
     def close(self) -> None:
         """End the child."""
@@ -193,7 +230,8 @@ class Renderer:
                 answer = child.replies.get(timeout=left_s)
             except queue.Empty:
                 self._drop()
-                self._strikes[template] = self._strikes.get(template, 0) + 1
+                self._strikes = {**self._strikes, template: self._strikes.get(template, 0) + 1}
+                self._strikes = dict(list(self._strikes.items())[-_MOST_STRUCK:])
                 return _Reply(fault=_ENDLESS)
             if isinstance(answer, _Reply):
                 if answer.huge:
@@ -227,6 +265,32 @@ _NO_TOOLS = NoticeInfo(
 _WRITINGS = {"folded": _FOLDED, "folded parts": _FOLDED}
 
 
+_NO_SWITCH = NoticeInfo(
+    code="reasoning_unknown",
+    message="This model's chat template has no switch for reasoning, so the setting changes nothing.",
+    hint="Set reasoning to “As the model likes”, or ask for it in the system prompt.",
+)
+
+
+def _notices_of(reply: _Reply, templating: Templating) -> list[NoticeInfo]:
+    is_idle = templating.reasoning is not None and not reply.has_switch
+    notices = (
+        _WRITINGS.get(reply.writing),
+        _NO_TOOLS if reply.tools_in_words else None,
+        _NO_SWITCH if is_idle else None,
+    )
+    return [notice for notice in notices if notice is not None]
+
+
+def _override_broken(fault: str, *, is_last: bool) -> NoticeInfo:
+    instead = "the ChatML format is used" if is_last else "the model's own is used"
+    return NoticeInfo(
+        code="template_override_broken",
+        message=f"The chat template that was set for this model does not work ({fault}); {instead}.",
+        hint="Correct it, or take it away.",
+    )
+
+
 def _broken(fault: str) -> NoticeInfo:
     return NoticeInfo(
         code="template_broken",
@@ -246,7 +310,8 @@ def _answer(line: bytes) -> _Reply:
         rendering = chat_template.render(
             request.template, request.messages, request.bos, request.eos, request.templating
         )
-        return _Reply(rendering.text, rendering.tools_in_words, rendering.writing)
+        has_switch = bool(chat_template.reasoning_switches(request.template))
+        return _Reply(rendering.text, rendering.tools_in_words, rendering.writing, has_switch)
     except (chat_template.HugeTextError, MemoryError):
         return _Reply(huge=True, fault=_HUGE)
     except chat_template.DeafTemplateError:

@@ -19,7 +19,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import BinaryIO, NoReturn, Protocol
@@ -36,7 +36,6 @@ from app.errors import EngineError, LoadError, SlipstreamError, UsageError
 from app.protocol import (
     MAX_LINE_BYTES,
     Cancel,
-    ChatMessage,
     Chunk,
     Command,
     CostsMeasured,
@@ -50,12 +49,10 @@ from app.protocol import (
     Loaded,
     LoadProgress,
     MeasureCosts,
-    NoticeInfo,
     Prefill,
     Render,
     Rendered,
     Started,
-    Templating,
     Tokenise,
     Tokenised,
     Unload,
@@ -84,7 +81,7 @@ class EngineSession(Protocol):
     def tokenise(self, text: str) -> tuple[int, ...]:
         """Return the token ids of a text; called from another thread, also during a generation."""
 
-    def render(self, messages: Sequence[ChatMessage], templating: Templating) -> tuple[str, tuple[NoticeInfo, ...]]:
+    def preview(self, command: Render) -> Rendered:
         """Return the prompt of a conversation; called from another thread, also during a generation."""
 
     def unload(self) -> None:
@@ -226,8 +223,7 @@ def _answer_aside(command: Tokenise | Render, session: EngineSession) -> Event:
         case Tokenise():
             return Tokenised(command.id, session.tokenise(command.text))
         case Render():
-            prompt, notices = session.render(command.messages, command.templating)
-            return Rendered(command.id, prompt, notices)
+            return session.preview(command)
 
 
 def _carry_out(job: _Job, session: EngineSession, models: threading.Lock) -> Iterator[Event]:

@@ -22,4 +22,5 @@ def stats_of(run: Run, engagement: Engagement | None) -> AnswerStats:
         engagement=None if run.spec_type == "none" else engagement,
         stop_reason="failed" if stop == "engine_died" else stop,
         run_id=run.id,
+        seed=run.seed,
     )

@@ -132,11 +132,18 @@ class Tokenised(_Event, frozen=True, tag="tokenised"):
 
 
 class Rendered(_Event, frozen=True, tag="rendered"):
-    """Answer to :class:`Render`."""
+    """Answer to :class:`Render`; ``n_tokens`` 0: more than would be counted for any answer.
+
+    ``has_reasoning_switch``: the template can be asked for thoughts or for none; ``template`` is the one that was used,
+    "" for none.
+    """
 
     id: int
     prompt: str
     notices: tuple[NoticeInfo, ...] = ()
+    n_tokens: int = 0
+    has_reasoning_switch: bool = False
+    template: str = ""
 
 
 class CostsMeasured(_Event, frozen=True, tag="costs_measured"):

@@ -54,9 +54,16 @@ class ChatMessage(Value, frozen=True):
 
 
 class Templating(Value, frozen=True):
-    """What a chat template is told beside the messages."""
+    """What a chat template is told beside the messages, and what of its work is not left to the model.
+
+    ``template`` is a Jinja chat template in place of the model's own; ``reasoning`` asks one that has a switch for
+    thoughts, or for none. With ``goes_on`` the last message, the assistant's, is the beginning of the answer.
+    """
 
     tools: tuple[Tool, ...] = ()
+    template: str | None = None
+    reasoning: bool | None = None
+    goes_on: bool = False
 
 
 class Sampling(Value, frozen=True):

@@ -28,8 +28,9 @@ from app.protocol import (
     Loaded,
     LoadProgress,
     ModelInfo,
-    NoticeInfo,
     Prefill,
+    Render,
+    Rendered,
     Started,
     Step,
 )
@@ -116,10 +117,10 @@ class ScriptedSession:
             raise ValueError("no tokens for this")
         return tuple(text.encode())
 
-    def render(self, messages, templating) -> tuple[str, tuple[NoticeInfo, ...]]:
-        if messages[0].content == "slow":
+    def preview(self, command: Render) -> Rendered:
+        if command.messages[0].content == "slow":
             time.sleep(1.0)
-        return "|".join(message.content for message in messages), ()
+        return Rendered(command.id, "|".join(message.content for message in command.messages))
 
     def unload(self) -> None:
         self.target = ""

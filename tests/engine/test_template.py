@@ -116,6 +116,58 @@ def test_thoughts_may_be_cut_from_earlier_answers(renderer):
     assert renderer.render(template, chat) == ("Grüße <&> 🚄|Ja|Gut|", ())
 
 
+SWITCHED = (
+    "{% for m in messages %}{{ m.content }}{% endfor %}{% if NAME is defined and not NAME %}<think></think>{% endif %}"
+)
+
+
+@pytest.mark.parametrize("name", ["enable_thinking", "thinking", "reasoning"])
+def test_a_template_with_a_switch_for_reasoning_is_told_what_it_is_set_to(renderer, name):
+    template = SWITCHED.replace("NAME", name)
+    for reasoning, end in ((None, "🚄"), (True, "🚄"), (False, "<think></think>")):
+        got = renderer.prompt(template, (USER,), Templating(reasoning=reasoning))
+        assert got.text.endswith(end)
+        assert got.has_reasoning_switch
+        assert got.notices == ()
+
+
+def test_a_variable_of_the_templates_own_is_no_switch(renderer):
+    template = "{% set thinking = messages[0].thinking %}{{ messages[0].content }}{{ thinking }}"
+    assert not renderer.prompt(template, (USER,)).has_reasoning_switch
+
+
+def test_reasoning_that_a_template_cannot_switch_is_said(renderer):
+    got = renderer.prompt(CHATML, (USER,), Templating(reasoning=False))
+    assert got.text == chatml((USER,))
+    assert [notice.code for notice in got.notices] == ["reasoning_unknown"]
+
+
+def test_a_template_that_was_set_takes_the_place_of_the_models_own(renderer):
+    got = renderer.prompt(CHATML, (USER,), Templating(template="[{{ messages[0].content }}]"))
+    assert (got.text, got.notices, got.template) == (f"[{USER.content}]", (), "[{{ messages[0].content }}]")
+    assert renderer.prompt(None, (USER,), Templating(template="[{{ messages[0].content }}]")).notices == ()
+
+
+@pytest.mark.parametrize("bad", ["{% if", "a fixed text", "{{ 'a' * 3000000000 }}"])
+def test_a_template_that_was_set_and_does_not_work_costs_a_notice(renderer, bad):
+    got = renderer.prompt(CHATML, CHAT, Templating(template=bad))
+    assert (got.text, got.template) == (chatml(CHAT), CHATML)
+    assert [notice.code for notice in got.notices] == ["template_override_broken"]
+    assert "the model's own is used" in got.notices[0].message
+    got = renderer.prompt(None, CHAT, Templating(template=bad))
+    assert (got.text, got.template) == (chatml(CHAT), "")
+    assert "the ChatML format is used" in got.notices[0].message
+
+
+def test_an_endless_template_that_was_set_costs_its_limit_and_the_next_time_nothing(renderer):
+    for limit_s in (3.0, 3.0, 0.2):
+        began_s = time.monotonic()
+        got = renderer.prompt(CHATML, CHAT, Templating(template=ENDLESS))
+        assert time.monotonic() - began_s < limit_s + 0.5
+        assert (got.text, got.template) == (chatml(CHAT), CHATML)
+        assert "2 seconds" in got.notices[0].message
+
+
 # --- what they may not do -----------------------------------------------------------------------------
 
 

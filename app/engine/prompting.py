@@ -1,0 +1,82 @@
+"""Between a loaded model and the template process: conversations into its form, to be answered or looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.engine.going_on import begins_with
+from app.engine.llama import Grammar, Model
+from app.engine.loading import LoadedModel
+from app.engine.prompt import MAX_CONTEXTS_TO_SLIDE, Prompt, make_prompt, tokens_of
+from app.engine.prompt import Render as RenderText
+from app.engine.template import Renderer, Rendering
+from app.errors import PromptTooLongError
+from app.protocol import ChatMessage, Generate, Render, Rendered, Templating
+
+
+class Prompting:
+    """Makes the prompts of one session; owns the renderer."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self.said: list[int] = []
+        """The tokens of the last prompt with its answer, which may be asked to go on."""
+
+    def close(self) -> None:
+        """End the template process."""
+        self._renderer.close()
+
+    def render(self, model: Model, messages: Sequence[ChatMessage], templating: Templating) -> Rendering:
+        """Return what the template makes of messages. Thread-safe."""
+        bos, eos = model.text_of(model.bos), model.text_of(model.eos)
+        return self._renderer.prompt(model.chat_template(), messages, templating, bos=bos, eos=eos)
+
+    def preview(self, target: LoadedModel, command: Render) -> Rendered:
+        """Return the prompt as an answer would have it, and how many tokens it takes. Thread-safe."""
+        goes_on = command.templating.goes_on and bool(command.messages)
+        messages = command.messages[:-1] if goes_on else command.messages
+        beginning = command.messages[-1].content if goes_on else ""
+        rendering = self.render(target.model, messages, command.templating)
+        n_ctx = target.context.n_ctx
+        limits = n_ctx * MAX_CONTEXTS_TO_SLIDE, n_ctx
+        render = self._render_for(target.model)
+        try:
+            n_tokens = len(tokens_of(command.messages, command.templating, target.model, render, (), limits).tokens)
+        except PromptTooLongError:
+            n_tokens = 0
+        return Rendered(
+            id=command.id,
+            prompt=rendering.text + beginning,
+            notices=rendering.notices,
+            n_tokens=n_tokens,
+            has_reasoning_switch=rendering.has_reasoning_switch,
+            template=rendering.template,
+        )
+
+    def prompt(self, target: LoadedModel, command: Generate) -> Prompt:
+        """Return the tokens of a request.
+
+        Raises:
+            UsageError: there is no prompt, or two.
+            PromptTooLongError: the context has no room for an answer.
+        """
+        render = self._render_for(target.model)
+        return make_prompt(command, target.model, target.context.n_ctx, render, self.said)
+
+    def _render_for(self, model: Model) -> RenderText:
+        return lambda messages, templating: self.render(model, messages, templating).said
+
+
+def grammar_behind(model: Model, text: str, prompt: Prompt) -> Grammar:
+    """Return a grammar as it stands behind what the answer begins with.
+
+    Raises:
+        UsageError: it is not a grammar, or what is written of the answer does not keep to it.
+    """
+    grammar = Grammar(model, text)
+    try:
+        begins_with(grammar, prompt.tokens[len(prompt.tokens) - prompt.n_begun :])
+    except BaseException:
+        grammar.close()
+        raise
+    return grammar
