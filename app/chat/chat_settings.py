@@ -41,7 +41,7 @@ class ConversationSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defau
     repeat_penalty: Annotated[float, Meta(ge=0.01, le=100)] | None = None
     frequency_penalty: Annotated[float, Meta(ge=-100, le=100)] | None = None
     presence_penalty: Annotated[float, Meta(ge=-100, le=100)] | None = None
-    penalty_last_n: Annotated[int, Meta(ge=-1, le=1 << 30)] | None = None
+    penalty_last_n: Annotated[int, Meta(ge=0, le=1 << 20)] | None = None
     seed: Annotated[int, Meta(ge=0, le=(1 << 32) - 1)] | None = None
     max_tokens: Annotated[int, Meta(ge=1, le=1 << 30)] | None = None
     stop: tuple[str, ...] | None = None

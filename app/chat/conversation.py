@@ -23,7 +23,11 @@ TITLE_LENGTH = 60
 
 
 class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
-    """The facts shown under an answer; definitions as in the metrics (``None``: not measured)."""
+    """The facts shown under an answer; definitions as in the metrics (``None``: not measured).
+
+    ``thought_marks`` are what the model wrote before and behind its thoughts, if it is not the usual. ``seed`` is that
+    of the sampling.
+    """
 
     n_tokens: int = 0
     n_prompt_tokens: int = 0
@@ -37,6 +41,8 @@ class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
     stop_reason: StopReason | None = None
     run_id: str = ""
     draft_model: str = ""
+    thought_marks: tuple[str, str] | None = None
+    seed: int | None = None
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,15 +133,12 @@ def counted(number: int, name: str) -> str:
     return f"{number} {name}{'' if number == 1 else 's'}"
 
 
-def title_from(text: str) -> str:
-    """Make a title of a first message: its first line with words, cut at a word."""
-    line = next((line.strip(" #>*`-\t") for line in text.splitlines() if line.strip(" #>*`-\t")), "")
-    line = " ".join(line.split())
-    if len(line) <= TITLE_LENGTH:
-        return line or UNTITLED
-    cut = line[:TITLE_LENGTH]
-    head, space, _ = cut.rpartition(" ")
-    return (head if space and len(head) > TITLE_LENGTH // 2 else cut).rstrip(" ,;:.") + "…"
+def can_go_on(message: Message) -> bool:
+    """Whether a message is an answer that stopped before its end: interrupted, at the length limit, stopped, failed."""
+    if message.role != "assistant" or message.state == "streaming":
+        return False
+    reason = message.stats.stop_reason if message.stats is not None else None
+    return message.state == "interrupted" or reason in ("length", "cancelled", "failed")
 
 
 def text_for_model(message: Message) -> str:

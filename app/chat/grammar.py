@@ -14,6 +14,7 @@ from typing import NoReturn
 import msgspec
 
 from app.chat.chat_settings import Constraint
+from app.chat.grammar_syntax import check_syntax
 from app.engine.gbnf import check
 from app.errors import UsageError
 
@@ -67,6 +68,7 @@ def grammar_of(constraint: Constraint | None) -> str:
         case Constraint(kind="json_schema", text=text):
             return _of_schema(text)
     check(constraint.text)
+    check_syntax(constraint.text)
     return constraint.text
 
 

@@ -262,6 +262,12 @@ class ChatStore:
         with self._db.reading() as db:
             return find_heads(db, "", -1, is_deleted=True)
 
+    def erase(self, conversation_ids: Sequence[int]) -> None:
+        """Erase deleted conversations for good."""
+        with self._db.writing() as db:
+            values = [(conversation_id,) for conversation_id in conversation_ids]
+            db.executemany("DELETE FROM conversation WHERE id = ? AND deleted_at IS NOT NULL", values)
+
     def purge(self, older_than_s: float = 0.0) -> int:
         """Erase for good the conversations that were deleted at least so long ago; return how many."""
         before = time_out(now() - timedelta(seconds=older_than_s))

@@ -15,7 +15,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from app.chat.conversation import Conversation, Message, title_from
+from app.chat.conversation import Conversation, Message
+from app.chat.titles import title_of
 from app.cli.answer_lines import accept_text
 from app.cli.hosting import host, load
 from app.cli.measure import WARM_UP, Measured, Trial, identical_to_plain, interleave, is_off, measure, warm_up
@@ -171,7 +172,7 @@ def _conversation(measured: Sequence[Measured]) -> Conversation:
     )
     return Conversation(
         id=1,
-        title=title_from(messages[0].text),
+        title=title_of(messages),
         created_at=begun,
         updated_at=messages[-1].created_at,
         messages=numbered,

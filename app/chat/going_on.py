@@ -1,0 +1,71 @@
+"""What a stopped answer needs to go on: its text as the model wrote it, marks of thoughts included, and its figures."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec import structs
+
+from app.chat.conversation import AnswerStats, Message
+from app.chat.reasoning import split_reasoning
+
+USUAL_OPENING, USUAL_CLOSING = "<think>", "</think>\n\n"
+
+
+class Parts(NamedTuple):
+    """An answer taken apart; put together in this order it is the answer again, unless its thoughts are several."""
+
+    opening: str
+    thought: str
+    closing: str
+    said: str
+
+    @property
+    def is_unusual(self) -> bool:
+        """Whether the marks have to be kept for the answer to be the same again."""
+        return bool(self.thought) and (self.opening, self.closing) != (USUAL_OPENING, USUAL_CLOSING)
+
+
+def parts_of(text: str) -> Parts:
+    """Take an answer apart."""
+    thought, said = split_reasoning(text)
+    if not thought:
+        return Parts("", "", "", said)
+    at, end = text.find(thought), len(text) - len(said)
+    if at < 0 or at + len(thought) > end:  # several thoughts, which are shown as one
+        return Parts(USUAL_OPENING, thought, USUAL_CLOSING, said)
+    return Parts(text[:at], thought, text[at + len(thought) : end], said)
+
+
+def with_marks(message: Message) -> str:
+    """Return an answer as the model wrote it."""
+    if not message.reasoning:
+        return message.text
+    marks = message.stats.thought_marks if message.stats is not None else None
+    opening, closing = marks or (USUAL_OPENING, USUAL_CLOSING if message.text else "")
+    return f"{opening}{message.reasoning}{closing}{message.text}"
+
+
+def joined(before: AnswerStats | None, after: AnswerStats | None) -> AnswerStats | None:
+    """Add up the figures of an answer that went on: counts and times of both pieces, the rest of the later one."""
+    if before is None or after is None:
+        return after or before
+    n_tokens = before.n_tokens + after.n_tokens
+    return structs.replace(
+        after,
+        n_tokens=n_tokens,
+        n_prompt_tokens=before.n_prompt_tokens,
+        n_cached_tokens=before.n_cached_tokens,
+        decode_tps=_both_tps(before, after),
+        ttft_s=before.ttft_s,
+        answer_s=None if before.answer_s is None or after.answer_s is None else before.answer_s + after.answer_s,
+        n_proposed=before.n_proposed + after.n_proposed,
+        n_accepted=before.n_accepted + after.n_accepted,
+    )
+
+
+def _both_tps(before: AnswerStats, after: AnswerStats) -> float | None:
+    """Return the decode speed over both pieces: tokens by the time that they took, each piece's first left out."""
+    pieces = [(s.n_tokens - 1, s.decode_tps) for s in (before, after) if s.decode_tps and s.n_tokens > 1]
+    seconds = sum(n / tps for n, tps in pieces if tps)
+    return sum(n for n, _ in pieces) / seconds if seconds else None
