@@ -10,7 +10,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,13 +45,18 @@ class Token:
 
 
 class TokenTrace:
-    """The tokens of an answer that is on its way or complete."""
+    """The tokens of an answer that is on its way or complete.
 
-    def __init__(self) -> None:
-        self.tokens: list[Token] = []
-        self._starts: list[int] = []
-        self._n_steps = 0
-        self._n_chars = 0
+    Args:
+        tokens: those that are known already, of an answer from the database or one that goes on.
+        n_chars: characters of the answer before the next token.
+    """
+
+    def __init__(self, tokens: Iterable[Token] = (), n_chars: int = 0) -> None:
+        self.tokens = list(tokens)
+        self._starts = [token.start for token in self.tokens]
+        self._n_steps = self.tokens[-1].step + 1 if self.tokens else 0
+        self._n_chars = n_chars
 
     def add(self, chunk: Chunk) -> None:
         """Take the tokens of the next chunk."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from app.chat.conversation import can_go_on
 from app.ui.told import Told
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
 
 BUSY = "An answer is being written."
+COMPLETE = "The newest answer is complete."
 
 
 class Branching(QObject):
@@ -41,6 +43,8 @@ class Branching(QObject):
             self._window.composer.begin_edit(number, message.text, is_answer=message.role == "assistant")
         elif action == "regenerate":
             self.answer_again(number)
+        elif action == "go_on":
+            self.go_on(number)
         elif action in ("earlier", "later"):
             self.switch(number, -1 if action == "earlier" else 1)
 
@@ -55,6 +59,22 @@ class Branching(QObject):
             return
         self._chats.cut(number)
         self._answering.begin(self._chats.begin_answer(message.id))
+
+    def go_on(self, number: int) -> None:
+        """Let an answer that stopped go on where it did; where something follows it, as an alternative."""
+        message = self._message(number)
+        if message is None or not can_go_on(message) or not self._answering.is_ready():
+            return
+        with Told(self._window.notice, "The answer cannot go on."):
+            self._answering.begin(self._chats.go_on(number))
+
+    def go_on_with_last(self) -> None:
+        """Let the newest answer go on, if it stopped before its end."""
+        shown = self._chats.shown
+        if shown and can_go_on(shown[-1]):
+            self.on_asked(len(shown) - 1, "go_on")
+        else:
+            self._window.notice.say("info", COMPLETE, "Ask something, or answer again.", expires_s=6)
 
     def switch(self, number: int, step: int) -> None:
         """Go to the alternative before or after, and to what followed it."""

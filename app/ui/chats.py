@@ -10,66 +10,72 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.chat import export
+from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import (
-    UNTITLED,
     AnswerStats,
     Attachment,
     Conversation,
     Message,
     MessageState,
+    can_go_on,
     now,
     text_for_model,
-    title_from,
 )
 from app.chat.export import kind_of
-from app.chat.reasoning import split_reasoning
 from app.chat.store import ChatStore
 from app.errors import SlipstreamError, StoreError
 from app.protocol import ChatMessage
-from app.ui.growing import GrowingAnswer
+from app.ui.chats_tokens import read_trace
+from app.ui.chats_writing import Writing
 from app.ui.shown import shown_of
 from app.ui.told import Told
 from app.ui.wording import interrupted_words, speed_words
 
 if TYPE_CHECKING:
+    from app.ui.growing import GrowingAnswer
     from app.ui.main_window import MainWindow
     from app.ui.message import AnswerView
 
-UNDO_S = 12.0
 
-
-class Chats:
+class Chats(QObject):
     """Opens, keeps and shows conversations."""
 
+    shown_other = Signal()  # another conversation is on the screen, or a new one
+    settings_changed = Signal()
+
     def __init__(self, window: MainWindow, store: ChatStore) -> None:
+        super().__init__(window)
         self._window = window
         self._store = store
-        self._current: Conversation | None = None
+        self._writing = Writing(window, store)
         self._unsaved_draft = ""
-        self._growing: GrowingAnswer | None = None
-        self._unwritten: list[tuple[int, Message]] = []  # ended answers that the database refused, with their place
         sidebar = window.sidebar
         sidebar.conversation_chosen.connect(self.open)
         sidebar.new_requested.connect(self.new)
         sidebar.search_changed.connect(lambda _query: self.refresh())
         sidebar.renamed.connect(self.rename)
-        sidebar.delete_requested.connect(self.delete)
         sidebar.export_requested.connect(self.export)
         window.composer.draft_changed.connect(self.on_draft_changed)
+        window.transcript.trace_of = lambda message_id: read_trace(store, message_id)
 
     @property
     def current(self) -> Conversation | None:
         """The open conversation; ``None`` until its first message is sent."""
-        return self._current
+        return self._writing.current
+
+    @property
+    def growing(self) -> GrowingAnswer | None:
+        """The answer that is on its way, in this conversation or another."""
+        return self._writing.growing
 
     def start(self) -> None:
-        """Mark what a crash left unfinished, erase what was deleted, and open the newest conversation."""
+        """Mark what a crash left unfinished, and open the newest conversation."""
         with Told(self._window.notice, "Reading your conversations failed."):
             self._store.recover()
-            self._store.purge()
             self._keep_new_draft(self._store.draft(None))  # of a program that was killed
         if self._store.damage is not None:
             self.tell(self._store.damage)
@@ -90,7 +96,7 @@ class Chats:
         with Told(self._window.notice, "Reading your conversations failed."):
             heads = self._store.heads(self._window.sidebar.query)
             self._window.sidebar.show_folders(self._store.folders.all())
-            self._window.sidebar.show_heads(heads, self._current.id if self._current else None, now())
+            self._window.sidebar.show_heads(heads, self.current.id if self.current else None, now())
             return [head.id for head in heads]
         return []
 
@@ -98,40 +104,35 @@ class Chats:
         """Begin an empty conversation; it enters the list with its first message."""
         if not self._leave():
             return
-        self._current = None
+        self._writing.current, self._writing.new_settings = None, ConversationSettings()
         self._window.transcript.clear()
         self._window.composer.set_text(self._unsaved_draft)
         self._window.sidebar.show_current(None)
         self._window.show_title("")
         self._window.composer.take_focus()
+        self.shown_other.emit()
 
     def open(self, conversation_id: int) -> None:
         """Show a conversation."""
-        if self._current is not None and self._current.id == conversation_id:
+        if self.current is not None and self.current.id == conversation_id:
             return
         if not self._leave():
-            self._window.sidebar.show_current(self._current.id if self._current else None)
+            self._window.sidebar.show_current(self.current.id if self.current else None)
             return
         with Told(self._window.notice, "The conversation could not be opened."):
-            self._current = self._without_growing(self._store.load(conversation_id))
-            self._show(self._current)
+            opened = self._writing.current = self._writing.without_growing(self._store.load(conversation_id))
+            self._show(opened)
             self._window.composer.set_text(self._store.draft(conversation_id))
-            self._window.show_title(self._current.title)
-            if self._growing is not None and self._growing.conversation_id == conversation_id:
-                self._growing.attach(self._window.transcript.begin_answer())
-        self._window.sidebar.show_current(self._current.id if self._current else None)
+            self._window.show_title(opened.title)
+            if self.growing is not None and self.growing.conversation_id == conversation_id:
+                self.growing.attach(self._window.transcript.begin_answer())
+            self.shown_other.emit()
+        self._window.sidebar.show_current(self.current.id if self.current else None)
         self._window.composer.take_focus()
 
     def _show(self, conversation: Conversation) -> None:
         self._window.transcript.show_messages([shown_of(m) for m in conversation.messages], finish_stored)
         self.show_alternatives()
-
-    def _without_growing(self, conversation: Conversation) -> Conversation:
-        """Leave out the row of the answer that is on its way: it joins when it is complete."""
-        if self._growing is None or self._growing.message is None:
-            return conversation
-        row = self._growing.message.id
-        return structs.replace(conversation, messages=tuple(m for m in conversation.messages if m.id != row))
 
     def _leave(self) -> bool:
         """Make ready to show another conversation; false if this one cannot be saved, and so must stay."""
@@ -139,14 +140,14 @@ class Chats:
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
         with Told(self._window.notice, "This conversation is not saved yet."):
-            self._write_pending()
-            if self._growing is not None:
-                self._make_row(self._growing)
-        if self._pending() or self._unwritten:
+            self._writing.write_pending()
+            if self.growing is not None:
+                self._writing.make_row(self.growing)
+        if self._writing.is_behind:
             return False
-        if self._growing is not None:
-            self._growing.detach()
-        if self._current is None:
+        if self.growing is not None:
+            self.growing.detach()
+        if self.current is None:
             self._unsaved_draft = self._window.composer.text
         return True
 
@@ -156,44 +157,40 @@ class Chats:
         """Give a conversation another title."""
         with Told(self._window.notice, "The title was not saved."):
             self._store.rename(conversation_id, title)
-            if self._current is not None and self._current.id == conversation_id:
+            if self.current is not None and self.current.id == conversation_id:
                 self._window.show_title(title)
         self.refresh()
 
-    def delete(self, conversation_id: int) -> None:
-        """Delete a conversation, with a chance to take that back."""
-        is_current = self._current is not None and self._current.id == conversation_id
-        if self._growing is not None and self._growing.conversation_id == conversation_id:
-            self._window.notice.say("info", "An answer is being written there.", "Stop it first (Esc).", expires_s=6)
-            return
-        with Told(self._window.notice, "The conversation was not deleted."):
-            title = self._store.load(conversation_id).title
-            self._store.delete(conversation_id)
-            if is_current:
-                self._current = None
-                self._unsaved_draft = ""
-                self.new()
-            self._window.notice.say(
-                "info",
-                f"“{title}” was deleted.",
-                action=("Undo", lambda: self.undelete(conversation_id)),
-                expires_s=UNDO_S,
-            )
-        self.refresh()
+    def forget(self) -> None:
+        """Leave the open conversation, which was deleted, for a new one."""
+        self._writing.current = None
+        self._unsaved_draft = ""
+        self.new()
 
-    def undelete(self, conversation_id: int) -> None:
-        """Take a deletion back and show the conversation."""
-        with Told(self._window.notice, "The conversation could not be brought back."):
-            self._store.undelete(conversation_id)
-        self.refresh()
-        self.open(conversation_id)
+    @property
+    def settings(self) -> ConversationSettings:
+        """What the open conversation sets for itself."""
+        return self.current.settings if self.current is not None else self._writing.new_settings
+
+    def change_settings(self, settings: ConversationSettings) -> None:
+        """Let the open conversation set that for itself, from its next answer on."""
+        if settings == self.settings:
+            return
+        if self.current is None:
+            self._writing.new_settings = settings
+        else:
+            self._writing.current = structs.replace(self.current, settings=settings)
+            if self.current.id:
+                with Told(self._window.notice, "The settings were not saved."):
+                    self._store.save_settings(self.current.id, settings)
+        self.settings_changed.emit()
 
     def on_draft_changed(self, text: str) -> None:
         """Keep what is typed but not sent."""
-        if self._current is None:
+        if self.current is None:
             self._unsaved_draft = text
         with Told(self._window.notice, "What you are typing was not saved."):
-            self._store.save_draft(self._current.id if self._current is not None else None, text)
+            self._store.save_draft(self.current.id if self.current is not None else None, text)
 
     def _keep_new_draft(self, text: str) -> None:
         """Give a conversation of its own to what was typed into one that had not begun."""
@@ -231,33 +228,33 @@ class Chats:
     @property
     def shown(self) -> tuple[Message, ...]:
         """The messages as they are numbered on the screen."""
-        return tuple(m for m in self._current.messages if m.role != "system") if self._current is not None else ()
+        return tuple(m for m in self.current.messages if m.role != "system") if self.current is not None else ()
 
     def cut(self, number: int) -> None:
         """Take the messages from the ``number``-th on from the screen; in the database they stay."""
-        if self._current is not None and number < len(self.shown):
-            at = self._current.messages.index(self.shown[number])
-            self._current = structs.replace(self._current, messages=self._current.messages[:at])
+        if self.current is not None and number < len(self.shown):
+            at = self.current.messages.index(self.shown[number])
+            self._writing.current = structs.replace(self.current, messages=self.current.messages[:at])
             self._window.transcript.cut(number)
 
     def reload(self) -> None:
         """Show the open conversation as it is in the database, where another branch may be chosen now."""
-        if self._current is not None and self._current.id:
-            self._current = self._without_growing(self._store.load(self._current.id))
-            self._show(self._current)
+        if self.current is not None and self.current.id:
+            self._writing.current = self._writing.without_growing(self._store.load(self.current.id))
+            self._show(self.current)
 
     def show_alternatives(self) -> None:
         """Say at each message which of its alternatives it is."""
         for number, message in enumerate(self.shown):
-            others = self._current.alternatives.get(message.id, ()) if self._current is not None else ()
+            others = self.current.alternatives.get(message.id, ()) if self.current is not None else ()
             at = others.index(message.id) + 1 if message.id in others else 1
             self._window.transcript.show_alternatives(number, at, max(1, len(others)))
 
     def read_alternatives(self) -> None:
         """Look which alternatives there are now."""
-        if self._current is not None and self._current.id:
-            there = self._store.load(self._current.id).alternatives
-            self._current = structs.replace(self._current, alternatives=there)
+        if self.current is not None and self.current.id:
+            there = self._store.load(self.current.id).alternatives
+            self._writing.current = structs.replace(self.current, alternatives=there)
             self.show_alternatives()
 
     # --- messages -------------------------------------------------------------------------------------
@@ -265,8 +262,8 @@ class Chats:
     def history(self, system_prompt: str = "") -> tuple[ChatMessage, ...]:
         """Return the open conversation as the model is to see it."""
         messages = [ChatMessage("system", system_prompt)] if system_prompt else []
-        if self._current is not None:
-            said = [(m.role, text_for_model(m)) for m in self._current.messages]
+        if self.current is not None:
+            said = [(m.role, text_for_model(m)) for m in self.current.messages]
             messages += [ChatMessage(role, text) for role, text in said if text.strip()]
         return tuple(messages)
 
@@ -274,108 +271,42 @@ class Chats:
         """Show a question and write it down, before anything else happens to it."""
         message = Message(role="user", text=text, created_at=now(), attachments=attachments)
         self._window.transcript.add_question(shown_of(message).text)
-        self._extend(message)
+        self._writing.extend(message)
         self._unsaved_draft = ""
         with Told(self._window.notice, "Your message is not saved yet."):
-            self._write_pending()
-            if self._current is not None:
-                self._store.save_draft(self._current.id, "")
+            self._writing.write_pending()
+            if self.current is not None:
+                self._store.save_draft(self.current.id, "")
                 self._store.save_draft(None, "")
         self.refresh()
 
     def begin_answer(self, beside_id: int | None = None) -> GrowingAnswer:
-        """Show an empty answer, and make its row: behind all that was said, or as an alternative to a message."""
-        growing = self._growing = GrowingAnswer(None)
-        growing.beside_id = beside_id
-        growing.attach(self._window.transcript.begin_answer())
-        if not self._pending():  # else it was refused a moment ago
-            with Told(self._window.notice, "The answer is not saved yet."):
-                self._make_row(growing)
-        return growing
+        """Show an empty answer: behind all that was said, or as an alternative to a message."""
+        return self._writing.begin_answer(beside_id)
 
-    def _make_row(self, growing: GrowingAnswer) -> None:
-        """Make the row of an answer, unless it has one, behind all that was said before it.
+    def go_on(self, number: int) -> GrowingAnswer:
+        """Let the ``number``-th message, an answer, grow on.
 
         Raises:
-            StoreError: the database refuses.
+            StoreError: the database refuses; what is on the screen stays.
         """
-        if growing.view is not None and growing.message is None:  # it belongs to the open conversation
-            self._write_pending()
-            growing.conversation_id = self._current.id if self._current is not None else None
-        if growing.message is None and growing.conversation_id is not None:
-            if growing.beside_id is None:
-                growing.message = self._store.append(growing.conversation_id, "assistant", "", "streaming")
-            else:
-                message = Message(role="assistant", text="", state="streaming", created_at=now())
-                growing.message = self._store.branches.add_beside(growing.beside_id, message)
+        before = self.shown[number]
+        growing = self._writing.prepare_going_on(before, self._store.branches.resume(before.id))
+        self.cut(number)
+        self._writing.begin_going_on(growing)
+        return growing
 
     def save_growing(self, growing: GrowingAnswer) -> None:
         """Write down what an answer has said so far, if that has changed."""
-        if growing.is_saved:
-            return
-        with Told(self._window.notice, "The answer is not saved yet."):
-            self._make_row(growing)
-            if growing.message is not None:
-                self._store.update(growing.message.id, growing.text, "streaming")
-                growing.is_saved = True
+        self._writing.save_growing(growing)
 
     def end_answer(self, growing: GrowingAnswer, state: MessageState, stats: AnswerStats | None) -> None:
-        """Show and write down an answer in its final form; one without a word leaves no trace in the database."""
-        if growing.view is not None:
-            self._window.transcript.end_answer(growing.view)
-        self._growing = None
-        self._window.transcript.keep_tokens(growing.message.id if growing.message else 0, growing.trace)
-        row = growing.message or Message(role="assistant", text="", created_at=now())
-        thought, said = split_reasoning(growing.text)
-        thought_s = growing.view.thought_s if growing.view is not None else None
-        message = structs.replace(
-            row, text=said, state=state, stats=stats, reasoning=thought, reasoning_s=thought_s if thought else None
-        )
-        if growing.conversation_id is not None and (message.id or growing.view is None):
-            self._unwritten.append((growing.conversation_id, message))
-        if growing.view is not None and growing.text.strip():
-            self._extend(message)
-        with Told(self._window.notice, "The answer is not saved yet."):
-            self._write_pending()
-            if growing.beside_id is not None and growing.view is not None:
+        """Show and write down an answer in its final form."""
+        self._writing.end_answer(growing, state, stats)
+        with Told(self._window.notice, "The alternatives could not be read."):
+            if (growing.beside_id is not None or growing.before is not None) and growing.view is not None:
                 self.read_alternatives() if growing.text.strip() else self.reload()
         self.refresh()
-
-    def _write_ended(self, conversation_id: int, message: Message) -> None:
-        """Write down an answer in its final form, in its row if it has one."""
-        if not (message.text + message.reasoning).strip():
-            self._store.remove_message(message.id)
-        elif message.id:
-            self._store.save(message)
-        else:
-            self._store.add(conversation_id, message)
-
-    def _extend(self, message: Message) -> None:
-        """Add a message to the open conversation as it is held in memory."""
-        at = message.created_at
-        current = self._current or Conversation(title=UNTITLED, created_at=at, updated_at=at)
-        self._current = structs.replace(current, updated_at=at, messages=(*current.messages, message))
-
-    def _pending(self) -> list[Message]:
-        """The messages on the screen that the database has refused so far."""
-        return [m for m in self._current.messages if not m.id] if self._current is not None else []
-
-    def _write_pending(self) -> None:
-        """Write down what is not yet: usually the message just sent; after a full disk, all since then."""
-        while self._unwritten:
-            self._write_ended(*self._unwritten[0])
-            del self._unwritten[0]
-        if self._current is None:
-            return
-        if not self._current.id:
-            made = self._store.create(title_from(self._current.messages[0].text))
-            self._current = structs.replace(made, messages=self._current.messages)
-            self._window.show_title(made.title)
-        for n, message in enumerate(self._current.messages):
-            if not message.id:
-                row = self._store.add(self._current.id, message)
-                messages = (*self._current.messages[:n], row, *self._current.messages[n + 1 :])
-                self._current = structs.replace(self._current, messages=messages)
 
     def close(self) -> None:
         """Keep the draft and close the database."""
@@ -383,8 +314,8 @@ class Chats:
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
         with Told(self._window.notice, "This conversation is not saved."):
-            self._write_pending()
-        if self._current is None:
+            self._writing.write_pending()
+        if self.current is None:
             with Told(self._window.notice, "What you were typing was not saved."):
                 self._keep_new_draft(self._window.composer.text)
         self._store.close()
@@ -398,3 +329,4 @@ def finish_stored(view: AnswerView, message: Message) -> None:
     """Put the words around an answer that comes from the database."""
     view.show_status(speed_words(message.stats) if message.stats else "")
     view.show_mark(interrupted_words(message))
+    view.offer_going_on(is_offered=can_go_on(message))

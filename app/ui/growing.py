@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.metrics.token_trace import TokenTrace
+from app.metrics.token_trace import Token, TokenTrace
 
 if TYPE_CHECKING:
     from app.chat.conversation import Message
@@ -20,6 +20,7 @@ class GrowingAnswer:
         conversation_id: where it belongs; ``None`` when the database refused even the conversation.
         beside_id: the message that it is an alternative to, if any.
         message: its row; ``None`` when that could not be written (yet).
+        before: the answer as it was before it went on, if it does; ``tokens_before`` are its tokens, if known.
     """
 
     def __init__(self, conversation_id: int | None) -> None:
@@ -31,6 +32,8 @@ class GrowingAnswer:
         self._view: AnswerView | None = None
         self.trace: TokenTrace | None = None
         self.beside_id: int | None = None
+        self.before: Message | None = None
+        self.tokens_before: list[Token] = []
 
     @property
     def text(self) -> str:
@@ -41,6 +44,10 @@ class GrowingAnswer:
     def view(self) -> AnswerView | None:
         """Its view, if its conversation is on the screen."""
         return self._view
+
+    def begin_with(self, text: str) -> None:
+        """Go on from a text that is written already."""
+        self._parts = [text]
 
     def attach(self, view: AnswerView) -> None:
         """Show it in this view from now on, beginning with what is there."""
@@ -65,7 +72,7 @@ class GrowingAnswer:
     def note_tokens(self, chunk: Chunk) -> None:
         """Take what is told of the tokens of a chunk, and show it from the first on."""
         if self.trace is None:
-            self.trace = TokenTrace()
+            self.trace = TokenTrace(self.tokens_before, n_chars=len(self.text))
             if self._view is not None:
                 self._view.trace_tokens(self.trace)
         self.trace.add(chunk)

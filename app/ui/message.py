@@ -27,6 +27,7 @@ from app.ui.thought import thought_words
 
 if TYPE_CHECKING:
     from app.metrics.token_trace import TokenTrace
+    from app.ui.message_foot import MessageAction
     from app.ui.token_colours import TokenColours
 
 _BUBBLE_SHARE = 0.85
@@ -92,7 +93,8 @@ class AnswerView(MessageView):
     restart_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Answer", ("copy", "edit", "regenerate"), parent)
+        super().__init__("Answer", ("copy", "edit", "regenerate", "go_on"), parent)
+        self.can_go_on = False
         self._stream = BlockStream()
         self._n_resets = 0
         self._pending: list[str] = []
@@ -178,8 +180,17 @@ class AnswerView(MessageView):
         if self._colours is not None:
             self._mark_tokens(is_final=True)
             self._colours.remark()  # what was rendered once more has lost its marks, though it reads the same
-        self.foot.show_actions(*(("copy", "edit", "regenerate") if self.text.strip() else ("regenerate",)))
+        self._show_actions()
         self._on_height()
+
+    def _show_actions(self) -> None:
+        actions: list[MessageAction] = ["copy", "edit", "regenerate"] if self.text.strip() else ["regenerate"]
+        self.foot.show_actions(*actions, *(("go_on",) if self.can_go_on else ()))
+
+    def offer_going_on(self, *, is_offered: bool) -> None:
+        """Offer to let the answer go on, once it is complete in this form."""
+        self.can_go_on = is_offered
+        self._show_actions()
 
     def _show(self) -> None:
         blocks, first = self._stream.blocks, self._stream.take_changes()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from app.ui.theme import GRID, IconButton, named, number_font
 
-MessageAction = Literal["copy", "copy_plain", "edit", "regenerate", "earlier", "later"]
+MessageAction = Literal["copy", "copy_plain", "edit", "regenerate", "go_on", "earlier", "later"]
 
 _COPIED_MS = 1500
 _NO_BREAK_HYPHEN = "\u2011"
@@ -19,6 +19,7 @@ ACTION_WORDS: dict[MessageAction, tuple[str, str]] = {
     "copy": ("copy", "Copy as Markdown"),
     "edit": ("pencil", "Edit"),
     "regenerate": ("restart", "Answer again"),
+    "go_on": ("go-on", "Continue this answer"),
 }
 """Icon and words of the buttons."""
 MENU_WORDS: dict[MessageAction, str] = {
@@ -26,6 +27,7 @@ MENU_WORDS: dict[MessageAction, str] = {
     "copy_plain": "Copy as plain text",
     "edit": "Edit",
     "regenerate": "Answer again",
+    "go_on": "Continue this answer",
     "earlier": "Earlier alternative",
     "later": "Later alternative",
 }
@@ -34,6 +36,7 @@ KEYS: dict[Qt.Key, MessageAction] = {
     Qt.Key.Key_P: "copy_plain",
     Qt.Key.Key_E: "edit",
     Qt.Key.Key_R: "regenerate",
+    Qt.Key.Key_O: "go_on",
     Qt.Key.Key_Left: "earlier",
     Qt.Key.Key_Right: "later",
 }

@@ -41,6 +41,7 @@ class Item:
     alternatives: tuple[int, int] = (1, 1)
     thought_s: float | None = None
     trace: TokenTrace | None = None
+    can_go_on: bool = False
 
 
 class MessageList(QObject):
@@ -123,6 +124,7 @@ class MessageList(QObject):
         if item.role == "assistant" and item.message is None:
             item.text, item.status = view.text, view.foot.words
             item.mark, item.thought_s, item.trace = view.mark, view.thought_s, view.trace  # type: ignore[attr-defined]
+            item.can_go_on = view.can_go_on  # type: ignore[attr-defined]
         view.hide()
         view.setParent(None)
         view.deleteLater()

@@ -45,7 +45,9 @@ class MessageView(QWidget):
         self._below_column.setSpacing(GRID // 2)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(name)
-        self.setAccessibleDescription("C copies, P copies plain text, E edits, R answers again, arrows: alternatives")
+        self.setAccessibleDescription(
+            "C copies, P copies plain text, E edits, R answers again, O goes on, arrows: alternatives"
+        )
 
     @property
     def text(self) -> str:

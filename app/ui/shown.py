@@ -5,13 +5,13 @@ from __future__ import annotations
 from msgspec import structs
 
 from app.chat.conversation import Message
-from app.chat.reasoning import with_reasoning
+from app.chat.going_on import with_marks
 
 
 def shown_of(message: Message) -> Message:
     """Return a message with the text that is shown of it: its thoughts, or the names of its files, before it."""
     if message.reasoning:
-        return structs.replace(message, text=with_reasoning(message.reasoning, message.text))
+        return structs.replace(message, text=with_marks(message))
     if message.attachments:
         names = "\n".join(f"[{file.name}, {file.n_bytes / 1000:.1f} kB]" for file in message.attachments)
         return structs.replace(message, text="\n\n".join(part for part in (names, message.text) if part))

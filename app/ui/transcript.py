@@ -47,6 +47,7 @@ class Transcript(QWidget):
         self._growing: AnswerView | None = None
         self._traces: dict[int, TokenTrace] = {}
         self._are_tokens_shown = True
+        self.trace_of: Callable[[int], TokenTrace | None] = lambda _message_id: None
         self._query = ""
         self._finish: FinishAnswer | None = None
         self.welcome = Welcome()
@@ -168,13 +169,26 @@ class Transcript(QWidget):
         """Remember the tokens of an answer as long as the program runs, for when its conversation is opened again."""
         if trace is not None and message_id:
             self._traces[message_id] = trace
+        else:
+            self._traces.pop(message_id, None)
 
     def show_tokens(self, *, is_on: bool) -> None:
         """Show or hide the marks of tokens in all answers that have them."""
         self._are_tokens_shown = is_on
-        for view in self._answers():
-            if view.token_colours is not None:
-                view.token_colours.show(is_on=is_on)
+        for item in self._list.items:
+            view = item.view
+            if item.role != "assistant" or view is None:
+                continue
+            answer: AnswerView = view  # type: ignore[assignment]  # the view of an answer
+            if answer.token_colours is not None:
+                answer.token_colours.show(is_on=is_on)
+            elif is_on and (trace := self._known_trace(item)) is not None:
+                answer.trace_tokens(trace)
+
+    def _known_trace(self, item: Item) -> TokenTrace | None:
+        if item.trace is not None or item.message is None:
+            return item.trace
+        return self._traces.get(item.message.id) or self.trace_of(item.message.id)
 
     def withdraw_restart(self) -> None:
         """Take all restart buttons away."""
@@ -209,8 +223,8 @@ class Transcript(QWidget):
         else:
             view.show_status(item.status)
             view.show_mark(item.mark)
-        trace = item.trace or (self._traces.get(message.id) if message is not None else None)
-        if trace is not None and self._are_tokens_shown:
+            view.offer_going_on(is_offered=item.can_go_on)
+        if self._are_tokens_shown and (trace := self._known_trace(item)) is not None:
             view.trace_tokens(trace)
 
     def _make_answer(self) -> AnswerView:

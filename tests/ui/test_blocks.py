@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.reasoning import split_reasoning, with_reasoning
+from app.chat.reasoning import split_reasoning
 from app.ui.blocks import MOST_CHARS, MOST_LINES, BlockStream, blocks_of, is_tame, plain_blocks
 from app.ui.formulas import protect_formulas
 from app.ui.visible import visible
@@ -90,7 +90,7 @@ def test_thoughts_are_told_from_the_answer(opening, closing):
     thought, said = split_reasoning(text)
     assert thought.strip().startswith("Let me see.")
     assert said == "The answer."
-    assert split_reasoning(with_reasoning(thought, said)) == (thought, said)
+    assert split_reasoning(f"<think>{thought}</think>\n\n{said}") == (thought, said)
 
 
 def test_a_closing_mark_alone_makes_a_thought_of_what_came_before():

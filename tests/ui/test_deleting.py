@@ -1,0 +1,98 @@
+"""Deleted conversations: brought back, erased for good, erased after their time; and damage that is found late."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+from app.chat.checking import FileCheck
+from app.chat.store import ChatStore, store_path
+from app.ui.question import Question
+from tests.ui.conftest import shows_dialog
+
+
+def titles():
+    with closing(sqlite3.connect(store_path())) as db:
+        return [row[0] for row in db.execute("SELECT title FROM conversation ORDER BY id")]
+
+
+def delete_one(title, *, days_ago=0):
+    with closing(ChatStore()) as store:
+        made = store.create(title)
+        store.append(made.id, "user", f"about {title}")
+        store.delete(made.id)
+        with store.transaction() as db:
+            db.execute(
+                "UPDATE conversation SET deleted_at = strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now', ?) WHERE id = ?",
+                (f"-{days_ago} days", made.id),
+            )
+
+
+@shows_dialog
+def test_a_deleted_conversation_is_brought_back_after_a_restart(program):
+    delete_one("Trains")
+
+    async def story():
+        assert program.window.sidebar.titles() == []
+        deleting = program.controller.deleting
+        deleting.open_dialog()
+        assert deleting.dialog.list.count() == 1
+        assert deleting.dialog.list.item(0).text().startswith("Trains\ndeleted")
+        assert "30 days" in deleting.dialog.about.text()
+        deleting.dialog.bring_back.click()
+        assert program.window.sidebar.titles() == ["Trains"]
+        assert program.controller.chats.current.title == "Trains"
+        assert deleting.dialog.list.count() == 0
+        assert not deleting.dialog.bring_back.isEnabled()
+        deleting.dialog.reject()
+
+    program.run(story)
+
+
+@shows_dialog
+def test_one_is_erased_for_good_only_after_asking(program):
+    delete_one("Trains")
+    delete_one("Boats")
+
+    async def story():
+        deleting = program.controller.deleting
+        deleting.open_dialog()
+        for answer in (False, True):
+            deleting.dialog.list.setCurrentRow(0)
+            deleting.dialog.erase.click()
+            (question,) = deleting.dialog.findChildren(Question)
+            (question.answer if answer else question.escapeButton()).click()
+            question.setParent(None)
+            if not answer:
+                assert titles() == ["Trains", "Boats"]
+        await program.until(lambda: deleting.dialog.list.count() == 1)
+        assert len(titles()) == 1
+        deleting.dialog.reject()
+
+    program.run(story)
+
+
+def test_what_was_deleted_long_ago_is_erased_after_the_start_and_nothing_else(program):
+    delete_one("Old", days_ago=31)
+    delete_one("Young", days_ago=29)
+
+    async def story():
+        assert titles() == ["Old", "Young"]  # the start does not wait for it
+        program.controller.deleting.erase_old()
+        await program.until(lambda: titles() == ["Young"])
+        await program.ask("go")
+        assert program.window.notice.words == ""
+
+    program.run(story)
+
+
+def test_damage_that_is_found_late_is_told(program, tmp_path):
+    async def story():
+        store = program.controller.store
+        store.check = FileCheck(None)
+        store.check.problem = "wrong # of entries in index message_by_parent"
+        program.controller.deleting.on_look()
+        assert "is damaged" in program.window.notice.words
+        assert "repaired at the next start" in program.window.notice.words
+
+    program.run(story)
