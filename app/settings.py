@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ``models_folder``: where models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as
     long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
     ``server_open`` lets other computers ask, ``server_keyed`` has this one's programs show the key, too.
+    ``templates``: chat templates in place of models' own, by the models' names.
     """
 
     target: str = "starter"
@@ -64,6 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server_open: bool = False
     server_keyed: bool = False
     look_for_updates: bool = False
+    templates: dict[str, str] = {}
 
 
 def settings_path() -> Path:

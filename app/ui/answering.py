@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, assert_never
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.conversation import MessageState
+from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
-from app.errors import EngineDiedError, SlipstreamError
+from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
-from app.protocol import Chunk, Done, Prefill, Started, Step
+from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Step, Templating
 from app.ui.wording import prefill_words, speed_words, waiting_words
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ logger = logging.getLogger(__name__)
 WAITING = "Waiting for the engine…"
 WRITING = "Answering…"
 DIED_MARK = "The engine stopped while it was writing this. What it had written is kept."
+OPEN_SETTINGS = "Conversation settings"
+SAID_ONCE = frozenset({"draft_cut", "reasoning_unknown"})
 STUCK = "The engine does not react to the stop."
 
 STOP_PATIENCE_S = 4.0
@@ -47,6 +50,7 @@ class Answering(QObject):
     began = Signal(bool)  # whether anything is asked to draft
     stepped = Signal(object)  # a Step
     ended = Signal()
+    settings_wanted = Signal()  # what the conversation sets for itself cannot be kept
 
     def __init__(self, window: MainWindow, host: Host, chats: Chats, engine: EngineControl, choices: Choices) -> None:
         super().__init__(window)
@@ -56,7 +60,7 @@ class Answering(QObject):
         self._started: Started | None = None
         self._growing: GrowingAnswer | None = None
         self._is_broken_off = False
-        self._said_cuts: set[str] = set()  # every answer of a pair has the same; once is enough
+        self._told: set[str] = set()
         self.refusal: Callable[[], str] = lambda: ""
         self._save = QTimer(self, singleShot=True, interval=round(SAVE_EVERY_S * 1000))
         self._save.timeout.connect(self.on_save_due)
@@ -91,6 +95,12 @@ class Answering(QObject):
             return False
         if not self._engine.can_answer:
             self._engine.explain_refusal()
+            return False
+        try:
+            sampling_for(self._chats.settings, self._choices.settings, 0)
+        except UsageError as fault:
+            action = (OPEN_SETTINGS, self.settings_wanted.emit)
+            self._window.notice.say("error", fault.message, fault.hint, action=action)
             return False
         return True
 
@@ -130,12 +140,13 @@ class Answering(QObject):
 
     async def _answer(self, growing: GrowingAnswer) -> None:
         """Stream one answer. The last message of the open conversation is the question."""
-        request = self._request()
+        request = self._request(growing)
         self._engine.note_answering(is_answering=True)
         runs_before = len(self._host.session.runs)
         state: MessageState = "complete"
         try:
             growing.show_status(self._engine.status_words())
+            self._load_if_context_differs()
             await self._engine.settled()
             loaded = self._host.state.loaded
             self._window.transcript.pace.leave_cores(loaded.n_threads if loaded is not None else 0)
@@ -161,15 +172,31 @@ class Answering(QObject):
         finally:
             self._finish(growing, state, runs_before)
 
-    def _request(self) -> ChatRequest:
-        chosen = self._choices.settings
+    def _load_if_context_differs(self) -> None:
+        """Load again with the context length that this conversation wants, if another is loaded."""
+        pair = self._host.state.pair
+        if pair is not None and pair.n_ctx != self._choices.pair().n_ctx and not self._engine.is_loading:
+            self._engine.load()
+
+    def _request(self, growing: GrowingAnswer) -> ChatRequest:
+        """Return what is asked; the same seed as before lets an answer go on as it would have."""
+        chosen, own = self._choices.settings, self._chats.settings
+        messages = self._chats.history(self._choices.system_prompt)
+        if growing.before is not None:
+            messages = (*messages, ChatMessage("assistant", growing.text))
+        before = growing.before.stats if growing.before is not None else None
+        seed = secrets.randbits(31) if before is None or before.seed is None else before.seed
         return ChatRequest(
-            messages=self._chats.history(chosen.system_prompt),
+            messages=messages,
             speculation=self._choices.speculation(),
-            sampling=self._choices.sampling(secrets.randbits(31)),
-            max_tokens=chosen.max_tokens,
+            sampling=sampling_for(own, chosen, seed),
+            max_tokens=self._choices.max_tokens,
+            stop=own.stop or (),
             token_details=chosen.token_colours,
             slide=chosen.slide,
+            templating=Templating(
+                template=self._choices.template, reasoning=own.reasoning, goes_on=growing.before is not None
+            ),
         )
 
     def _take(self, event: AnswerEvent, growing: GrowingAnswer) -> None:
@@ -178,10 +205,7 @@ class Answering(QObject):
                 self._started = event
                 self._engine.note_engagement(event.engagement)
                 growing.show_status(prefill_words(event, 0))
-                for notice in event.notices:
-                    if notice.code != "draft_cut" or notice.message not in self._said_cuts:
-                        self._window.notice.say("warning", notice.message, notice.hint)
-                self._said_cuts.update(notice.message for notice in event.notices if notice.code == "draft_cut")
+                self._tell(event.notices)
             case Prefill():
                 growing.show_status(waiting_words(event, self._started))
             case Chunk():
@@ -192,10 +216,16 @@ class Answering(QObject):
                     self._engine.note_plan(event.plan)
             case Done():
                 growing.add_text(event.text)
-                for notice in event.notices:
-                    self._window.notice.say("warning", notice.message, notice.hint)
+                self._tell(event.notices)
             case _ as never:
                 assert_never(never)
+
+    def _tell(self, notices: tuple[NoticeInfo, ...]) -> None:
+        """Say what the engine says; once is enough of what every answer would say again."""
+        for notice in notices:
+            if notice.code not in SAID_ONCE or notice.message not in self._told:
+                self._window.notice.say("warning", notice.message, notice.hint)
+            self._told.add(notice.message)
 
     def _take_chunk(self, text: str, step: Step, growing: GrowingAnswer) -> None:
         growing.show_status(WRITING)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from app.chat.chat_settings import ConversationSettings
 from app.errors import SettingsError
 from app.host import PairChoice
 from app.memory_types import FLASH_ATTENTION, is_quantised
@@ -27,6 +28,8 @@ class Choices:
 
     def __init__(self, notice: NoticeBar) -> None:
         self._notice = notice
+        self.own = ConversationSettings()
+        """What the open conversation sets for itself."""
         self.settings = Settings()
         try:
             self.settings, problem = load_settings()
@@ -101,7 +104,7 @@ class Choices:
         return PairChoice(
             chosen.target,
             draft,
-            n_ctx=chosen.n_ctx,
+            n_ctx=self.n_ctx,
             n_threads=chosen.n_threads,
             memory=memory,
             draft_memory=memory,
@@ -121,7 +124,7 @@ class Choices:
         """The settings with which a pair is loaded as this one was; which pair it is left out."""
         words = {is_fused: word for word, is_fused in FLASH_ATTENTION.items()}
         return {
-            "n_ctx": pair.n_ctx,
+            "n_ctx": pair.n_ctx if self.own.n_ctx is None else self.settings.n_ctx,
             "n_threads": pair.n_threads,
             "type_k": pair.memory.type_k,
             "type_v": pair.memory.type_v,
@@ -129,6 +132,26 @@ class Choices:
             "compute": pair.compute,
             "draft_compute": pair.draft_compute,
         }
+
+    @property
+    def n_ctx(self) -> int:
+        """How long a context the open conversation wants; 0 is as long as the model can."""
+        return self.settings.n_ctx if self.own.n_ctx is None else self.own.n_ctx
+
+    @property
+    def max_tokens(self) -> int:
+        """How long its answers may be."""
+        return self.settings.max_tokens if self.own.max_tokens is None else self.own.max_tokens
+
+    @property
+    def system_prompt(self) -> str:
+        """What its model is told before everything else."""
+        return self.settings.system_prompt if self.own.system_prompt is None else self.own.system_prompt
+
+    @property
+    def template(self) -> str | None:
+        """The chat template in place of the model's own: the conversation's, else what was set for the model."""
+        return self.own.template or self.settings.templates.get(self.settings.target)
 
     def speculation(self) -> Speculation:
         """How the next answer is drafted."""

@@ -15,6 +15,7 @@ from app.chat.conversation import Attachment
 from app.errors import NotTextError
 from app.ui.attaching import AttachmentBar, read_text_file
 from app.ui.composer_lines import ComposerLine
+from app.ui.composer_settings import SettingsButton
 from app.ui.context_gauge import ContextGauge
 from app.ui.message_editor import MessageEditor
 from app.ui.theme import GRID, IconButton, colours, follow, icon, named
@@ -42,6 +43,7 @@ class Composer(QFrame):
         self.editor = MessageEditor()
         self.files = AttachmentBar()
         self.gauge = ContextGauge()
+        self.settings = SettingsButton()
         self.queue_line = ComposerLine("Write it on")
         self.edit_line = ComposerLine("Leave it as it is (Esc)")
         self._attach = IconButton("attach", "Attach text files")
@@ -72,7 +74,12 @@ class Composer(QFrame):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(2)
         outer.addWidget(self._frame)
-        outer.addWidget(self.gauge)
+        below = QHBoxLayout()
+        below.setContentsMargins(GRID // 2, 0, 0, 0)
+        below.setSpacing(0)
+        below.addWidget(self.settings)
+        below.addWidget(self.gauge, 1)
+        outer.addLayout(below)
 
     def _connect(self) -> None:
         self.editor.submitted.connect(self.on_submit)

@@ -26,7 +26,10 @@ from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
 from app.ui.branching import Branching
 from app.ui.chats import Chats
+from app.ui.chats_deleting import ChatsDeleting
 from app.ui.choices import Choices
+from app.ui.conversation_actions import conversation_actions
+from app.ui.conversation_control import ConversationControl
 from app.ui.devices_control import DevicesControl
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
@@ -80,10 +83,11 @@ class Controller(QObject):
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
         self.branching = Branching(window, self.chats, self.answering)
+        self.deleting = ChatsDeleting(window, self.chats)
         self.keeping = Keeping(window, self.chats, self.answering)
         self.counts = TokenCounts(window, self.host, self.chats, self.choices)
         self.answering.ended.connect(self.counts.note_change)
-        window.composer.refused.connect(lambda words, hint: window.notice.say("warning", words, hint))
+        self.conversation = ConversationControl(window, self.host, self.chats, self.choices, self.answering)
         self.panel = PanelControl(window, self.host, self.engine, self.answering, self.choices)
         self.baselines = BaselineControl(window, self.host, self.engine, self.answering, self.choices)
         self.baselines.use(self.chats)
@@ -101,19 +105,26 @@ class Controller(QObject):
         self.devices = DevicesControl(window, self.choices, self.engine)
         self.menu.use_devices(self.devices)
         self.menu.serving = self.serving = ServingControl(window, self.host, self.library, self.choices)
+        self.menu.use_conversation(conversation_actions(self.conversation, self.branching, self.deleting))
         self.updates = UpdatesControl(window, self.choices)
         self.menu.use_updates(self.updates)
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
+        self._connect(window)
+
+    def _connect(self, window: MainWindow) -> None:
         self._charts.timeout.connect(self.panel.install_charts)
+        window.composer.refused.connect(lambda words, hint: window.notice.say("warning", words, hint))
         window.close_requested.connect(self.on_close_requested)
         window.files_given.connect(self.shelf.drop.take)
         window.transcript.link_clicked.connect(lambda url: ask_to_open(url, window.notice))
 
     def start(self) -> None:
         """Show the conversations, start the engine, and then load the charts."""
+        self.window.transcript.show_tokens(is_on=self.choices.settings.token_colours)
         self.chats.start()
+        self.deleting.start()
         self.engine.start()
         self.roofline.start()
         self.models.start()
@@ -153,7 +164,9 @@ class Controller(QObject):
             self.serving,
             *measuring,
             self.updates,
+            self.conversation,
             self.answering,
+            self.deleting,
             self.panel,
             self.roofline,
             self.engine,

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 FRAME = QSize(16, 48)
 """What the system's frame and title may take."""
+
+
+def without_default(dialog: QWidget) -> None:
+    """Let Enter in a field press no button: a change counts at once, and Esc closes."""
+    for button in dialog.findChildren(QPushButton):
+        button.setAutoDefault(False)
+        button.setDefault(False)
 
 
 def fit(dialog: QWidget, width: int, height: int) -> None:

@@ -84,7 +84,8 @@ class TokenCounts(QObject):
     async def _use(self, n_typed: int, n_ctx: int) -> ContextUse:
         """Add up the conversation from its end; what does not fit any more is what would be cut."""
         settings = self._choices.settings
-        n_fixed = await self._size(settings.system_prompt) + TURN_TOKENS if settings.system_prompt else 0
+        orders = self._choices.system_prompt
+        n_fixed = await self._size(orders) + TURN_TOKENS if orders else 0
         room = n_ctx - n_typed - n_fixed
         messages, n_before, n_cut = self._chats.shown, n_fixed, 0
         for number in range(len(messages) - 1, -1, -1):
@@ -98,7 +99,7 @@ class TokenCounts(QObject):
         fits = n_typed + n_fixed < n_ctx and (settings.slide or not is_over)
         if n_cut and not settings.slide:
             n_cut = 0
-        return ContextUse(n_typed, n_before, n_ctx, settings.max_tokens, n_cut, fits=fits)
+        return ContextUse(n_typed, n_before, n_ctx, self._choices.max_tokens, n_cut, fits=fits)
 
     async def _size_of(self, message: Message) -> int:
         return await self._size(text_for_model(message)) + TURN_TOKENS

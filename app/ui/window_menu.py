@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from app.protocol import DraftTokens
     from app.ui.chats import Chats
     from app.ui.choices import Choices
+    from app.ui.conversation_actions import ConversationAction
     from app.ui.devices_control import DevicesControl
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
@@ -46,6 +47,7 @@ class WindowMenu(QObject):
         self._shelf: ShelfControl | None = None
         self._devices: DevicesControl | None = None
         self.serving: ServingControl | None = None
+        self._of_conversation: tuple[ConversationAction, ...] = ()
         self._updates: UpdatesControl | None = None
         window.pair_bar.menu_requested.connect(self.pop_up)
         for keys, action in self._shortcuts():
@@ -62,6 +64,13 @@ class WindowMenu(QObject):
     def use_updates(self, updates: UpdatesControl) -> None:
         """Offer to look for a newer version."""
         self._updates = updates
+
+    def use_conversation(self, actions: tuple[ConversationAction, ...]) -> None:
+        """Offer what can be done with the open conversation, and let its keys do it."""
+        self._of_conversation = actions
+        for action in actions:
+            if action.keys:
+                self._window.add_shortcut(action.keys, action.run)
 
     def _shortcuts(self) -> tuple[tuple[str, Callable[[], object]], ...]:
         window = self._window
@@ -115,6 +124,8 @@ class WindowMenu(QObject):
             number = current.id
             self._add(menu, "Export conversation as Markdown…", lambda: self._chats.export(number, "md"))
             self._add(menu, "Export conversation as JSON…", lambda: self._chats.export(number, "json"))
+        for action in self._of_conversation:
+            self._add(menu, action.words, action.run, action.keys)
         menu.addSeparator()
         self._add(menu, "Speculation on or off", window.pair_bar.toggle_speculation, "Ctrl+K")
         self._add_lengths(menu.addMenu("Draft length"))

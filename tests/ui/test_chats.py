@@ -122,19 +122,20 @@ def test_delete_by_key_and_undo(program, qtbot):
     program.run(story)
 
 
-def test_deleted_conversations_are_erased_at_the_next_start(program):
+def test_deleted_conversations_are_not_listed_at_the_next_start_and_can_be_had_back(program):
     async def story():
         await program.ask("Not precious")
-        program.controller.chats.delete(program.controller.chats.current.id)
+        program.controller.deleting.delete(program.controller.chats.current.id)
 
     program.run(story)
 
     async def again():
         assert program.window.sidebar.titles() == []
+        (head,) = program.controller.store.deleted()
+        program.controller.deleting.undelete(head.id)
+        assert program.window.sidebar.titles() == ["Not precious"]
 
     program.run(again)
-    with closing(ChatStore()) as store, closing(sqlite3.connect(store.path)) as db:
-        assert db.execute("SELECT count(*) FROM message").fetchone() == (0,)
 
 
 def test_the_conversation_that_is_being_answered_is_not_deleted(program):
@@ -143,7 +144,7 @@ def test_the_conversation_that_is_being_answered_is_not_deleted(program):
     async def story():
         program.send("go")
         await program.until(lambda: program.controller.chats.current is not None)
-        program.controller.chats.delete(program.controller.chats.current.id)
+        program.controller.deleting.delete(program.controller.chats.current.id)
         assert "being written" in program.window.notice.words
         await program.until(lambda: not program.controller.answering.is_busy)
 

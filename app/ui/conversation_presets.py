@@ -1,0 +1,145 @@
+"""Presets of conversation settings: saved under a name, renamed, deleted, read from and written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QInputDialog
+
+from app.chat.chat_settings import PRESET_NAME_LENGTH, ConversationSettings, Preset, presets_from_json, presets_json
+from app.chat.export import write_whole
+from app.errors import SlipstreamError, StoreError
+from app.ui.question import Question
+from app.ui.told import Told
+
+if TYPE_CHECKING:
+    from app.chat.shelving import Presets as StoredPresets
+    from app.ui.conversation_dialog import ConversationDialog
+    from app.ui.main_window import MainWindow
+
+FILE_NAME = "slipstream-presets.json"
+_MOST_FILE_BYTES = 16 * 1024 * 1024
+_FILTER = "Presets (*.json)"
+
+
+class Presets(QObject):
+    """The presets of the store, for whoever shows them."""
+
+    changed = Signal()
+
+    def __init__(self, window: MainWindow, stored: StoredPresets) -> None:
+        super().__init__(window)
+        self._window, self._stored = window, stored
+        self._known: tuple[Preset, ...] | None = None
+
+    def all(self) -> tuple[Preset, ...]:
+        """List them by name."""
+        if self._known is None:
+            with Told(self._window.notice, "The presets could not be read."):
+                self._known = self._stored.all()
+        return self._known or ()
+
+    def do(self, action: str, dialog: ConversationDialog, settings: ConversationSettings, chosen: int | None) -> None:
+        """Save, rename, delete, import or export, after asking what that takes.
+
+        Args:
+            action: which of these.
+            dialog: where to ask, and to say how it went.
+            settings: those that are shown.
+            chosen: the preset that they are, if any.
+        """
+        preset = next((preset for preset in self.all() if preset.id == chosen), None)
+        if action == "save":
+            self._ask_name(dialog, "Save preset", "", lambda name: self.save(dialog, name, settings))
+        elif action == "import":
+            self._ask_file(dialog, "Import presets", lambda path: self.read(dialog, path), is_save=False)
+        elif action == "export":
+            self._ask_file(dialog, "Export presets", lambda path: self.write(dialog, path), is_save=True)
+        elif preset is not None and action == "rename":
+            self._ask_name(dialog, "Rename preset", preset.name, lambda name: self.rename(dialog, preset, name))
+        elif preset is not None and action == "delete":
+            question = f"Delete the preset “{preset.name}”?"
+            words = "Conversations that took it over keep its settings."
+            Question(dialog, question, words, "Delete").ask(lambda: self.delete(dialog, preset), lambda: None)
+
+    def _ask_name(self, dialog: ConversationDialog, title: str, name: str, then: Callable[[str], None]) -> None:
+        ask = QInputDialog(dialog)
+        ask.setWindowTitle(title)
+        ask.setLabelText("Name of the preset")
+        ask.setTextValue(name)
+        ask.textValueSelected.connect(then)
+        ask.finished.connect(ask.deleteLater)
+        ask.open()
+
+    def _ask_file(self, dialog: ConversationDialog, title: str, then: Callable[[Path], None], *, is_save: bool) -> None:
+        ask = QFileDialog(dialog, title, FILE_NAME if is_save else "")
+        ask.setNameFilters([_FILTER, "All files (*)"])
+        if is_save:
+            ask.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            ask.setDefaultSuffix("json")
+        else:
+            ask.setFileMode(QFileDialog.FileMode.ExistingFile)
+        ask.fileSelected.connect(lambda name: then(Path(name)))
+        ask.finished.connect(ask.deleteLater)
+        ask.open()
+
+    # --- doing it -------------------------------------------------------------------------------------
+
+    def save(self, dialog: ConversationDialog, name: str, settings: ConversationSettings) -> None:
+        """Keep settings under a name; a preset of that name is replaced only after asking."""
+        name = " ".join(name.split())[:PRESET_NAME_LENGTH]
+        present = next((preset for preset in self.all() if preset.name.casefold() == name.casefold()), None)
+        if present is not None and present.settings != settings:
+            question = f"Replace the preset “{present.name}”?"
+            Question(dialog, question, "Its settings are lost then.", "Replace").ask(
+                lambda: self._keep(dialog, name, settings), lambda: None
+            )
+        else:
+            self._keep(dialog, name, settings)
+
+    def _keep(self, dialog: ConversationDialog, name: str, settings: ConversationSettings) -> None:
+        self._do(dialog, lambda: self._stored.save(name, settings), f"Saved as “{name}”.")
+
+    def rename(self, dialog: ConversationDialog, preset: Preset, name: str) -> None:
+        """Give a preset another name."""
+        self._do(dialog, lambda: self._stored.rename(preset.id, name), "")
+
+    def delete(self, dialog: ConversationDialog, preset: Preset) -> None:
+        """Delete a preset."""
+        words = f"The preset “{preset.name}” was deleted."
+        self._do(dialog, lambda: self._stored.delete(preset.id), words)
+
+    def read(self, dialog: ConversationDialog, path: Path) -> None:
+        """Add the presets of a file."""
+        try:
+            with path.open("rb") as file:
+                data = file.read(_MOST_FILE_BYTES)
+            found = presets_from_json(data)
+        except SlipstreamError as fault:
+            dialog.say(f"{fault.message} {fault.hint}")
+        except OSError as fault:
+            dialog.say(f"{path.name} cannot be read: {fault.strerror}.")
+        else:
+            words = "1 preset was added." if len(found) == 1 else f"{len(found)} presets were added."
+            self._do(dialog, lambda: self._stored.add(found), words)
+
+    def write(self, dialog: ConversationDialog, path: Path) -> None:
+        """Write all presets to a file."""
+        try:
+            write_whole(path, presets_json(self.all()))
+        except SlipstreamError as fault:
+            dialog.say(f"{fault.message} {fault.hint}")
+        else:
+            dialog.say(f"Exported to {path}.")
+
+    def _do(self, dialog: ConversationDialog, work: Callable[[], object], words: str) -> None:
+        try:
+            work()
+        except StoreError as fault:
+            words = f"{fault.message} {fault.hint}"
+        self._known = None
+        self.changed.emit()
+        dialog.say(words)
