@@ -83,7 +83,7 @@ class Case:
 
     def generate(self, command_id: int, prompt: str, length: int) -> Generate:
         """Return the command that answers; length 0 is plain decoding."""
-        way = Speculation(types=("draft-simple",), draft_tokens=length) if length else Speculation()
+        way = Speculation(types=("draft-simple",), draft_tokens=length, exact=False) if length else Speculation()
         return Generate(
             command_id, GREEDY, prompt=prompt, speculation=way, max_tokens=self.n_tokens, reuse_memory=False
         )
