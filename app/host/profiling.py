@@ -69,6 +69,14 @@ class _Group:
     is_warm: bool = False
 
 
+def within_one_rounding(lengths: Sequence[DraftTokens], n_rows_alike: int) -> tuple[DraftTokens, ...]:
+    """Return the lengths as the engine will have them: it keeps drafts so short that they cannot tip a near tie."""
+    if n_rows_alike <= 1:
+        return tuple(lengths)
+    kept = (length if isinstance(length, str) else min(length, n_rows_alike - 1) for length in lengths)
+    return tuple(dict.fromkeys(kept))
+
+
 @dataclass(slots=True)
 class Profiler:
     """One profile through the host. ``training`` is filled with the plain answers as they come."""
@@ -133,7 +141,7 @@ class Profiler:
 
     async def _find_candidates(self) -> None:
         bare = await self.host.load(replace(self.plan.pair, draft=None))
-        self._add_group(None, bare.drafters)
+        self._add_group(None, bare.drafters, bare.n_rows_alike)
         for name in self.plan.drafts:
             try:
                 loaded = await self.host.load(replace(self.plan.pair, draft=name))
@@ -145,15 +153,16 @@ class Profiler:
             if not kinds:
                 reason = loaded.not_engageable.get("draft-simple", "It drafts nothing that the target does not.")
                 self.unfit[name] = reason
-            self._add_group(name, kinds, await asyncio.to_thread(_memory_of, loaded, self.plan.pair))
+            n_bytes = await asyncio.to_thread(_memory_of, loaded, self.plan.pair)
+            self._add_group(name, kinds, loaded.n_rows_alike, n_bytes)
 
-    def _add_group(self, draft: str | None, kinds: Sequence[SpecType], n_bytes: int = 0) -> None:
+    def _add_group(self, draft: str | None, kinds: Sequence[SpecType], n_rows_alike: int, n_bytes: int = 0) -> None:
         lengths = {"ngram": self.plan.ngram_lengths}
         found = [
             Candidate(spec_type=kind, draft_tokens=length, draft=draft, memory_bytes=n_bytes)
             for kind in kinds
             if kind not in ("none", "tree")
-            for length in lengths.get(kind, self.plan.lengths)
+            for length in within_one_rounding(lengths.get(kind, self.plan.lengths), n_rows_alike)
         ]
         if found:
             self._groups.append(_Group(draft, found))

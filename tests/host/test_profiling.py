@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from app.host import PairChoice
-from app.host.profiling import ProfilePlan, Profiler, drafts_to_try
+from app.host.profiling import ProfilePlan, Profiler, drafts_to_try, within_one_rounding
 from app.metrics.prompts import Prompt
 from app.models.library import LibraryEntry
 from app.protocol import ChatMessage, Generate, Load, Sampling, Speculation
@@ -141,3 +141,11 @@ def test_nothing_is_left_running():
         return len(asyncio.all_tasks())
 
     assert asyncio.run(count()) == 1
+
+
+@pytest.mark.parametrize(
+    ("n_rows_alike", "expected"),
+    [(1, ("auto", 2, 4, 8)), (3, ("auto", 2)), (5, ("auto", 2, 4)), (8, ("auto", 2, 4, 7)), (32, ("auto", 2, 4, 8))],
+)
+def test_lengths_that_the_engine_would_cut_are_tried_once(n_rows_alike, expected):
+    assert within_one_rounding(("auto", 2, 4, 8), n_rows_alike) == expected
