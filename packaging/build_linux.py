@@ -91,6 +91,7 @@ def build(options: argparse.Namespace) -> Path:
     build_engine(wheel_folder)
     hashes = lay_out(root, wheel_folder, with_starter=not options.without_starter)
     finish.trim(root, "linux")
+    native.make_small(root)
     system = native.add_system_libraries(root)
     add_desktop_data(root)
     finish.describe(root, hashes, [interpreter(), *components.of_system(system)])

@@ -161,6 +161,7 @@ def _expression(about: Message) -> str:
     """Return the licence as its metadata says it, if that is an SPDX expression."""
     words = about["License-Expression"] or about["License"] or ""
     try:
-        return str(get_spdx_licensing().parse(words, validate=True, strict=True) or "")
+        tree = get_spdx_licensing().parse(words, validate=True, strict=True)
     except ExpressionError:
         return ""
+    return "" if tree is None else str(tree)

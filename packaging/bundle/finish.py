@@ -14,6 +14,7 @@ from bundle.archive import made_date, n_bytes
 from bundle.components import Part
 from bundle.project import MARKER, PACKAGES, PYTHON, STARTER, version
 
+WITH_SOURCE = ("app", "PySide6", "shiboken6")
 LIMIT_BYTES = 250_000_000
 """What a bundle may take without the starter."""
 
@@ -54,14 +55,20 @@ def mark(root: Path, platform: str, updates: dict[str, str]) -> None:
 def compile_all(root: Path, python: Path) -> None:
     """Compile all modules, never to be compared with their sources again: an installed folder is not writable.
 
+    Sources of other people's modules go, all but Qt's, which may be exchanged: both forms of them would be too much.
+
     Raises:
-        SystemExit: a module of ours or of the interpreter does not compile.
+        SystemExit: a module does not compile.
     """
-    flags = ["-q", "-j", "2", "--invalidation-mode", "unchecked-hash", "-s", str(root)]
-    folders = [root / PYTHON, root / PACKAGES]
-    done = subprocess.run([str(python), "-m", "compileall", *flags, *map(str, folders)], check=False, stdout=sys.stderr)
-    if done.returncode:
-        raise SystemExit("some modules do not compile")
+    common = [str(python), "-m", "compileall", "-q", "-j", "2", "-s", str(root)]
+    own = [str(root / PACKAGES / name) for name in WITH_SOURCE]
+    alone = ["-b", "-x", rf"{PACKAGES}[\\/]({'|'.join(WITH_SOURCE)})[\\/]"]
+    for words in (["--invalidation-mode", "unchecked-hash", *own], [*alone, str(root / PYTHON), str(root / PACKAGES)]):
+        if subprocess.run([*common, *words], check=False, stdout=sys.stderr).returncode:
+            raise SystemExit("some modules do not compile")
+    for path in [*(root / PYTHON).rglob("*.py"), *(root / PACKAGES).rglob("*.py")]:
+        if path.with_suffix(".pyc").is_file():
+            path.unlink()
 
 
 def check_size(root: Path) -> None:

@@ -18,9 +18,10 @@ C_LIBRARY = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|nsl|anl|m
 EVERYWHERE = {"libgcc_s.so.1", "libstdc++.so.6", "libz.so.1"}
 """What every system with a package manager has. Graphics drivers need theirs, which may be newer than ours."""
 
-OPTIONAL = ("platformthemes/libqgtk3.so",)
-"""Loaded by Qt only where the machine has what they need (GTK)."""
+OPTIONAL = re.compile(r"platformthemes/libqgtk3|/wayland-|libqwayland|libQt6(Wayland|WlShell)")
+"""Parts of Qt that are loaded only where the desktop is one that has what they need: GTK, Wayland."""
 
+KEPT_WHOLE = {"PySide6", "shiboken6", "numpy"}
 LISTS = {"qt.txt": f"{PACKAGES}/PySide6", "llama.txt": f"{PACKAGES}/llama_cpp"}
 
 _NEEDED = re.compile(r"\(NEEDED\)\s+Shared library: \[(.+)\]")
@@ -51,7 +52,7 @@ def needed(path: Path) -> list[str]:
 
 def missing(root: Path, below: str = "") -> set[str]:
     """Return the names that native files of a bundle ask for and that it lacks; the C library is left out."""
-    files = [path for path in libraries(root, below) if not str(path).endswith(OPTIONAL)]
+    files = [path for path in libraries(root, below) if not OPTIONAL.search(path.as_posix())]
     here = {path.name for path in libraries(root) if LIBRARIES not in path.relative_to(root).parts[:1]}
     names = {name for path in files for name in needed(path)}
     return {name for name in names - here if not C_LIBRARY.fullmatch(name)}
@@ -81,6 +82,23 @@ def add_system_libraries(root: Path) -> list[SystemLibrary]:
         shutil.copy2(path.resolve(), root / PYTHON / "lib" / name)
     _point_to_own(root)
     return [_of_package(name, path) for name, path in sorted((found | private).items())]
+
+
+def make_small(root: Path) -> None:
+    """Strip what debuggers want, and keep llama.cpp's libraries once: its wheel has copies in the place of links.
+
+    Libraries that a wheel brings in a folder of their own (``.libs``) have been moved about inside, and Qt's are as its
+    makers have signed them off; they stay as they are.
+    """
+    for path in libraries(root):
+        parts = path.relative_to(root).parts
+        if parts[0] == PYTHON or not (parts[1].endswith(".libs") or parts[1] in KEPT_WHOLE):
+            subprocess.run(["strip", "--strip-unneeded", str(path)], check=True)
+    for path in (root / PACKAGES / "llama_cpp" / "lib").glob("*.so.*"):
+        plain = path.with_name(path.name.partition(".so")[0] + ".so")
+        if plain.is_file() and plain.read_bytes() == path.read_bytes():
+            plain.unlink()
+            plain.symlink_to(path.name)
 
 
 def missing_in_packages(root: Path) -> set[str]:
