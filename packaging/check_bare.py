@@ -19,6 +19,9 @@ from pathlib import Path
 import smoke
 
 PLACE = "opt/Slip stream für alle"
+LACKING = r"|Fontconfig error: Cannot load default config file.*|qt\.xkb\.compose: .*"
+"""What Qt says where there are no fonts and no tables of dead keys, as no system with a desktop is; text is boxes then."""
+
 PERSON = 4711
 """The number of a person without a name, a home or rights."""
 
@@ -83,7 +86,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=root / "tmp", prefix="Zu Hause ü ") as home:
         os.chown(home, PERSON, PERSON)
         inner = f"/tmp/{Path(home).name}"  # noqa: S108 - inside the bare system
-        tried = smoke.Tried(f"/{PLACE}/slipstream", Path(home), inner, through(root), options.pictures)
+        tried = smoke.Tried(f"/{PLACE}/slipstream", Path(home), inner, through(root), options.pictures, LACKING)
         mounted = mount(root)
         try:
             smoke.window(tried, options.display)

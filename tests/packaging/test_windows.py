@@ -11,6 +11,8 @@ from build_windows import SIGNER, Builder, parse
 from bundle import components
 from bundle.project import PACKAGING, ROOT, version
 
+from tests.packaging.pe import imports
+
 
 class Toolchain:
     """Stands in for clang, llvm-rc, PowerShell and Inno Setup: notes what it is asked for and makes what they would."""
@@ -228,7 +230,7 @@ SYSTEM = re.compile(
     r"(api-ms-win-.*|ext-ms-.*|(advapi32|authz|bcrypt|comdlg32|crypt32|d2d1|d3d1[12]|d3d9|dnsapi|dwmapi|dwrite|dxgi|gdi32|"
     r"imm32|iphlpapi|kernel32|mpr|msvcrt|ncrypt|netapi32|normaliz|ntdll|ole32|oleaut32|pdh|powrprof|propsys|psapi|rpcrt4|"
     r"secur32|setupapi|shcore|shell32|shlwapi|ucrtbase|user32|userenv|uxtheme|version|winmm|winspool|wintrust|wldap32|"
-    r"ws2_32|wtsapi32|uiautomationcore|icuuc|icuin|icu|winhttp|wininet|dhcpcsvc|bcryptprimitives|cfgmgr32)\.(dll|drv))",
+    r"ws2_32|wtsapi32|uiautomationcore|icuuc|icuin|icu|winhttp|wininet|dhcpcsvc|bcryptprimitives|cfgmgr32|mscms)\.(dll|drv))",
     re.IGNORECASE,
 )
 """What Windows 11 itself has."""
@@ -271,8 +273,7 @@ def test_the_packages_of_the_windows_bundle_are_pruned_by_the_list_and_find_thei
     here |= {"vcruntime140.dll", "vcruntime140_1.dll"}  # beside python.exe
     lacking = set()
     for path in natives:
-        told = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True, timeout=60)
-        asked = re.findall(r"DLL Name: (\S+)", told.stdout)
+        asked = imports(path)
         assert asked, path
         lacking |= {(path.name, name) for name in asked if name.lower() not in here and not SYSTEM.fullmatch(name)}
     assert lacking == set()
