@@ -20,7 +20,7 @@ import smoke
 
 PLACE = "opt/Slip stream für alle"
 LACKING = r"|Fontconfig error: Cannot load default config file.*|qt\.xkb\.compose: .*"
-"""What Qt says where there are no fonts and no tables of dead keys, as no system with a desktop is; text is boxes then."""
+"""What Qt says where there are no fonts and no tables of dead keys, unlike with a desktop; text is boxes then."""
 
 PERSON = 4711
 """The number of a person without a name, a home or rights."""

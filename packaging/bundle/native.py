@@ -77,7 +77,7 @@ def add_system_libraries(root: Path) -> list[SystemLibrary]:
         shutil.copy2(path.resolve(), folder / name)
     if others := missing_in_packages(root) - EVERYWHERE:
         raise SystemExit(f"packages need libraries that nothing loads for them: {', '.join(sorted(others))}")
-    private = {name: path for name, path in _closure(missing(root, PYTHON)).items() if name not in EVERYWHERE}
+    private = _closure(missing(root, PYTHON))
     for name, path in private.items():
         shutil.copy2(path.resolve(), root / PYTHON / "lib" / name)
     _point_to_own(root)
@@ -122,7 +122,7 @@ def _closure(names: Iterable[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
 
     def visit(name: str, parents: Sequence[str]) -> None:
-        if name in found or name in parents or C_LIBRARY.fullmatch(name):
+        if name in found or name in parents or name in EVERYWHERE or C_LIBRARY.fullmatch(name):
             return
         path = _place(name)
         for other in needed(path):
