@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.host import PairChoice
-from app.protocol import Load
+from app.protocol import Generate, Load
 from tests.doubles import Answer
 from tests.fixtures import tiny_mtp
 from tests.server.conftest import ASK, serving
@@ -101,3 +101,13 @@ def test_where_a_person_has_chosen_no_request_changes_it(tiny_pair):
             status, answer = running.post({**ASK, **fields})
             assert (status, "Choose it in the window" in answer["error"]["message"]) == (400, True)
         assert running.post({**ASK, "spec_type": "ngram"})[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [({}, None), ({"enable_think": False}, False), ({"chat_template_kwargs": {"enable_thinking": True}}, True)],
+)
+def test_thoughts_are_switched_by_either_programs_word(scripted, fields, wanted):
+    assert scripted.post({**ASK, **fields})[0] == 200
+    (asked,) = (command for command in scripted.engine.commands if isinstance(command, Generate))
+    assert asked.templating.reasoning is wanted
