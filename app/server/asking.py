@@ -200,9 +200,9 @@ def speculation_of(request: Drafting, defaults: Speculation, types: Sequence[Spe
     return structs.replace(defaults, types=kinds, draft_tokens=length, draft_min=least, p_min=p_min)
 
 
-def templating_of(request: ChatCompletionRequest, use: ToolUse) -> Templating:
+def templating_of(request: ChatCompletionRequest, use: ToolUse, template: str | None) -> Templating:
     """Return what the chat template is told beside the messages; ``enable_think`` is GenieX's word for thoughts."""
     reasoning = request.enable_think
     if reasoning is None and request.chat_template_kwargs is not None:
         reasoning = request.chat_template_kwargs.enable_thinking
-    return Templating(tools=use.tools, reasoning=reasoning)
+    return Templating(tools=use.tools, reasoning=reasoning, template=template)

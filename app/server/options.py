@@ -46,13 +46,14 @@ class Limits:
 class Defaults:
     """What a request gets that says nothing else: the pair, how it is drafted and sampled.
 
-    ``max_tokens`` 0 is as many as the context has room for.
+    ``max_tokens`` 0 is as many as the context has room for; ``template`` stands in place of the pair's own.
     """
 
     pair: PairChoice
     speculation: Speculation = field(default_factory=Speculation)
     sampling: Sampling = field(default_factory=lambda: Sampling(seed=0))
     max_tokens: int = 0
+    template: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class Service:
             raise UsageError("top_logprobs needs logprobs.", "Set logprobs to true.")
         n_top = (body.top_logprobs or 0) if body.logprobs else -1
         most = body.max_completion_tokens or body.max_tokens
-        templating = templating_of(body, use)
+        templating = templating_of(body, use, self._options.defaults().template)
         question = _Question(use.grammar or grammar, n_top, most, messages, templating=templating)
 
         def shape(model: str) -> Shape:

@@ -183,7 +183,9 @@ class ServingControl(QObject):
         """Return what the window is set to; called on the server's thread, and the settings are a value."""
         from app.server.options import Defaults
 
-        return Defaults(self._choices.pair(), self._choices.speculation(), self._choices.sampling(0))
+        pair = self._host.state.pair or self._choices.pair()
+        template = self._choices.settings.templates.get(pair.target)
+        return Defaults(pair, self._choices.speculation(), self._choices.sampling(0), template=template)
 
     # --- saying -------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.protocol import Generate
 from app.server.request_log import Entry
 from app.ui.serving_control import OFF
 from app.ui.serving_dialog import ServingDialog, entry_cells
@@ -106,6 +107,17 @@ def test_a_request_does_not_load_another_model(program, serving):
         status, answer = await ask(f"{control.url}/v1/chat/completions", {**ASK, "nctx": 512})
         assert status == 400
         assert "Choose it in the window" in answer["error"]["message"]
+
+    program.run(story)
+
+
+def test_a_template_that_was_set_for_the_model_holds_for_requests_too(program, serving):
+    async def story():
+        control = await serving()
+        program.controller.choices.change(templates={"starter": "{{ messages[0].content }}"})
+        assert (await ask(f"{control.url}/v1/chat/completions", ASK))[0] == 200
+        asked = [command for command in program.engines[-1].commands if isinstance(command, Generate)]
+        assert asked[-1].templating.template == "{{ messages[0].content }}"
 
     program.run(story)
 
