@@ -22,10 +22,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QTextEdit, QWidget
 
+from app.chat.visible import visible
 from app.ui.colouring import LONGEST_LINE, Colouring, Span
 from app.ui.marking import Highlights
 from app.ui.theme import GRID, IconButton, code_font, colours, follow, named, see_through, text_font
-from app.ui.visible import visible
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block, Code

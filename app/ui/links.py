@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QDesktopServices
 
-from app.ui.visible import visible
+from app.chat.visible import visible
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QUrl

@@ -33,12 +33,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
+from app.chat.visible import visible
 from app.ui.blocks import is_tame
 from app.ui.formulas import protect_formulas
 from app.ui.links import address_words
 from app.ui.marking import Highlights
 from app.ui.theme import code_font, colours, follow, see_through, text_font
-from app.ui.visible import visible
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block

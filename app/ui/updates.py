@@ -12,10 +12,10 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QCheckBox, QMessageBox
 
 from app import __version__
+from app.chat.visible import visible
 from app.errors import NetworkError, SlipstreamError
 from app.host import updates
 from app.ui.latest import Latest
-from app.ui.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

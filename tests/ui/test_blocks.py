@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chat.reasoning import split_reasoning
+from app.chat.visible import visible
 from app.ui.blocks import MOST_CHARS, MOST_LINES, BlockStream, blocks_of, is_tame, plain_blocks
 from app.ui.formulas import protect_formulas
-from app.ui.visible import visible
 from tests.benchmarks.hostile import HOSTILE
 
 ANSWER = "# A\n\nText.\n\n- a\n- b\n\n```python\nx = 1\n```\n\nEnd.\n"
