@@ -23,6 +23,7 @@
     │   └── NetworkError          no connection, or offline by choice
     ├── DownloadError         a download could not be finished
     │   └── DiskFullError         there is no room for it
+    ├── RemoteError           a server that was asked to answer did not, or not to the end
     ├── NotTextError          a file cannot go with a message
     ├── UpdateError           what is announced as newer cannot be believed
     └── NoDisplayError        Qt has no screen to draw on
@@ -184,6 +185,12 @@ class DiskFullError(DownloadError):
     """The disk has no room for what is downloaded."""
 
     code = "disk_full"
+
+
+class RemoteError(SlipstreamError):
+    """A server that was asked to answer cannot be reached, refuses, or breaks off."""
+
+    code = "remote"
 
 
 class NotTextError(SlipstreamError):

@@ -1,0 +1,302 @@
+"""The OpenAI chat API as a client sees it: what is asked, and what comes back, read with suspicion.
+
+Figures that come with an answer are the server's word: nothing here was measured. Names as OpenAI has them (``usage``)
+and llama.cpp's server (``timings``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+import msgspec
+
+from app.errors import RemoteError, UsageError
+
+MAX_LINE_BYTES = 4 * 1024 * 1024
+"""A longer line is no piece of an answer."""
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""More than this no model says; a server that never ends shall not fill the memory."""
+
+
+class _Words(msgspec.Struct, frozen=True):
+    content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _Choice(msgspec.Struct, frozen=True):
+    delta: _Words | None = None
+    message: _Words | None = None
+    finish_reason: str | None = None
+
+
+class _Notice(msgspec.Struct, frozen=True):
+    message: str = ""
+    hint: str | None = None
+
+
+class _Fault(msgspec.Struct, frozen=True):
+    message: str = ""
+    code: str | int | None = None
+    hint: str | None = None
+
+
+class _Reply(msgspec.Struct, frozen=True):
+    model: str | None = None
+    choices: list[_Choice] | None = None
+    usage: object = None
+    timings: object = None
+    notices: list[_Notice] | None = None
+    error: _Fault | str | None = None
+    detail: object = None
+
+
+class _Named(msgspec.Struct, frozen=True):
+    id: str
+
+
+class _Models(msgspec.Struct, frozen=True):
+    data: list[_Named]
+
+
+class RemoteFigures(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a server reports of an answer; ``None``: it does not say."""
+
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    tokens: int | None = None
+    ttft_s: float | None = None
+    prefill_tps: float | None = None
+    decode_tps: float | None = None
+    proposed: int | None = None
+    accepted: int | None = None
+    tokens_per_step: float | None = None
+    drafter: str = ""
+    not_engaged: str = ""
+
+
+class RemoteText(msgspec.Struct, frozen=True, tag_field="type", tag="text", omit_defaults=True):
+    """A piece of an answer: what is said, and what is thought."""
+
+    text: str = ""
+    reasoning: str = ""
+
+
+class RemoteEnd(msgspec.Struct, frozen=True, tag_field="type", tag="end"):
+    """How an answer ended, and what the server reports of it. ``notices`` are sentences."""
+
+    finish_reason: str
+    model: str
+    reported: RemoteFigures
+    notices: tuple[str, ...] = ()
+
+
+RemoteEvent = RemoteText | RemoteEnd
+
+
+class RemoteRequest(msgspec.Struct, frozen=True):
+    """What is asked. ``extra`` are fields beside the messages: sampling, speculation, as the API names them."""
+
+    model: str
+    messages: tuple[dict[str, str], ...]
+    extra: dict[str, object]
+
+    def body(self) -> bytes:
+        """Return it as it is sent."""
+        fields = {"model": self.model, "messages": self.messages, **self.extra}
+        return msgspec.json.encode({**fields, "stream": True, "stream_options": {"include_usage": True}})
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where a server is. ``root`` is what its paths begin with, up to and including ``/v1``."""
+
+    is_tls: bool
+    host: str
+    port: int | None
+    root: str
+
+    @property
+    def words(self) -> str:
+        """Write it for a person."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.is_tls else 'http'}://{host}" + (f":{self.port}" if self.port else "")
+
+
+def read_address(url: str) -> Address:
+    """Read the address of a server, with ``/v1`` at its end or without, with ``http://`` or without.
+
+    Raises:
+        UsageError: it is none.
+    """
+    text = url.strip()
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    is_sound = parts.scheme in ("http", "https") and parts.hostname and not parts.username and not parts.query
+    if not is_sound or not parts.hostname or not text.isascii() or not text.isprintable() or " " in text:
+        raise UsageError(f"{url!r} is not the address of a server.", "Write it as in http://127.0.0.1:18181.")
+    path = parts.path.rstrip("/")
+    return Address(parts.scheme == "https", parts.hostname, port, path if path.endswith("/v1") else f"{path}/v1")
+
+
+def read_models(data: bytes) -> tuple[str, ...]:
+    """Return the names of the models that a server has.
+
+    Raises:
+        RemoteError: it answered with something else.
+    """
+    try:
+        return tuple(model.id for model in msgspec.json.decode(data, type=_Models).data)
+    except (msgspec.MsgspecError, RecursionError) as fault:
+        raise _strange() from fault
+
+
+def read_fault(status: int, data: bytes, where: str) -> RemoteError:
+    """Say why a server refuses, in its own words where it has some."""
+    try:
+        reply = msgspec.json.decode(data, type=_Reply)
+        said = reply.error if reply.error is not None else reply.detail
+    except (msgspec.MsgspecError, RecursionError):
+        said = None
+    words = said.message if isinstance(said, _Fault) else said if isinstance(said, str) else ""
+    hint = (said.hint or "") if isinstance(said, _Fault) else ""
+    why = " ".join(words.split())[:1000].rstrip(".")
+    sentence = f"The server at {where} refuses ({status})" + (f": {why}." if why else ".")
+    return RemoteError(sentence, hint or _HINTS.get(status, ""))
+
+
+_HINTS = {
+    401: "Set SLIPSTREAM_API_KEY to its key.",
+    403: "Set SLIPSTREAM_API_KEY to a key that it admits.",
+    404: "Check the model's name, and that the address is that of an OpenAI-compatible server.",
+    429: "It is busy; ask again in a while.",
+    503: "It is busy or still loads; ask again in a while.",
+}
+
+
+def read_stream(lines: Iterable[bytes]) -> Iterator[RemoteEvent]:
+    """Read server-sent events, each with a chunk of an answer.
+
+    Raises:
+        RemoteError: they hold something else, or end before the answer does.
+    """
+    reader = _Reader()
+    for line in lines:
+        if not line.startswith(b"data:"):
+            continue  # a comment that keeps the line open, or a field that the API does not use
+        data = line[len(b"data:") :].strip()
+        if data == b"[DONE]":
+            yield reader.end()
+            return
+        yield from reader.read(data)
+    if not reader.is_finished:
+        raise RemoteError("The server broke off in mid-answer.", "What came is kept; ask again.")
+    yield reader.end()
+
+
+def read_whole(data: bytes) -> Iterator[RemoteEvent]:
+    """Read an answer of a server that does not stream.
+
+    Raises:
+        RemoteError: it is something else.
+    """
+    reader = _Reader()
+    yield from reader.read(data)
+    if not reader.is_finished:
+        raise _strange()
+    yield reader.end()
+
+
+class _Reader:
+    """Puts the figures of a stream together, wherever in it they come."""
+
+    def __init__(self) -> None:
+        self._finish, self._model = "", ""
+        self._usage: object = None
+        self._timings: object = None
+        self._notices: list[str] = []
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the answer has come to its end."""
+        return bool(self._finish)
+
+    def read(self, data: bytes) -> Iterator[RemoteText]:
+        """Read one chunk; yield its text."""
+        try:
+            reply = msgspec.json.decode(data, type=_Reply)
+        except (msgspec.MsgspecError, RecursionError) as fault:
+            raise _strange() from fault
+        if reply.error is not None:
+            fault_words = reply.error.message if isinstance(reply.error, _Fault) else reply.error
+            hint = (reply.error.hint or "") if isinstance(reply.error, _Fault) else ""
+            raise RemoteError(f"The server could not go on: {' '.join(fault_words.split())[:1000]}", hint)
+        self._model = reply.model or self._model
+        self._usage, self._timings = reply.usage or self._usage, reply.timings or self._timings
+        for notice in reply.notices or ():
+            self._notices.append(" ".join(f"{notice.message} {notice.hint or ''}".split()))
+        for choice in (reply.choices or ())[:1]:
+            self._finish = choice.finish_reason or self._finish
+            words = choice.delta or choice.message
+            if words is not None and (words.content or words.reasoning_content or words.reasoning):
+                yield RemoteText(words.content or "", words.reasoning_content or words.reasoning or "")
+
+    def end(self) -> RemoteEnd:
+        """Return how it ended."""
+        return RemoteEnd(
+            self._finish or "stop", self._model, _figures(self._usage, self._timings), tuple(self._notices)
+        )
+
+
+def _figures(usage: object, timings: object) -> RemoteFigures:
+    """Read the figures that are figures; a strange one shall not cost the answer."""
+    drafts = _table(usage, "completion_tokens_details")
+    proposed, accepted = _count(timings, "draft_n"), _count(timings, "draft_n_accepted")
+    if proposed is None and (accepted := _count(drafts, "accepted_prediction_tokens")) is not None:
+        proposed = accepted + (_count(drafts, "rejected_prediction_tokens") or 0)
+    is_sound = proposed is not None and accepted is not None and accepted <= proposed
+    ttft_ms = _figure(timings, "ttft_ms")
+    return RemoteFigures(
+        prompt_tokens=_count(usage, "prompt_tokens"),
+        cached_tokens=_count(_table(usage, "prompt_tokens_details"), "cached_tokens"),
+        tokens=_count(usage, "completion_tokens"),
+        ttft_s=None if ttft_ms is None else ttft_ms / 1e3,
+        prefill_tps=_figure(timings, "prompt_per_second"),
+        decode_tps=_figure(timings, "predicted_per_second"),
+        proposed=proposed if is_sound else None,
+        accepted=accepted if is_sound else None,
+        tokens_per_step=_figure(timings, "tokens_per_step"),
+        drafter=_words(timings, "drafter"),
+        not_engaged=_words(timings, "not_engaged"),
+    )
+
+
+def _table(within: object, name: str) -> object:
+    return within.get(name) if isinstance(within, dict) else None
+
+
+def _count(within: object, name: str) -> int | None:
+    value = _table(within, name)
+    return value if type(value) is int and 0 <= value < 2**53 else None
+
+
+def _figure(within: object, name: str) -> float | None:
+    value = _table(within, name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < 2**53 else None
+
+
+def _words(within: object, name: str) -> str:
+    value = _table(within, name)
+    return " ".join(value.split())[:1000] if isinstance(value, str) else ""
+
+
+def _strange() -> RemoteError:
+    return RemoteError(
+        "The server answers with something that is not OpenAI's API.", "Check the address; it may need /v1 at its end."
+    )

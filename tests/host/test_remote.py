@@ -1,0 +1,205 @@
+"""A server with OpenAI's API as a client sees it: what is asked, what is understood, and what is not believed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.errors import RemoteError, SlipstreamError, UsageError
+from app.host.remote import RemoteServer
+from app.host.remote_wire import (
+    MAX_LINE_BYTES,
+    RemoteEnd,
+    RemoteRequest,
+    RemoteText,
+    read_address,
+    read_fault,
+    read_stream,
+    read_whole,
+)
+from tests.chat_server import MODELS, ChatServer
+
+
+@pytest.fixture
+def server():
+    with ChatServer() as running:
+        yield running
+
+
+def ask(url: str, model: str, key: str = "", **extra: object):
+    """Return all events of an answer."""
+
+    async def work():
+        turn = RemoteServer(url, key).begin(RemoteRequest(model, ({"role": "user", "content": "Hi"},), extra))
+        async with aclosing(turn.events()) as events:
+            return [event async for event in events]
+
+    return asyncio.run(work())
+
+
+def text_of(events) -> str:
+    return "".join(event.text for event in events if isinstance(event, RemoteText))
+
+
+@pytest.mark.parametrize(
+    ("url", "words", "root"),
+    [
+        ("http://127.0.0.1:18181", "http://127.0.0.1:18181", "/v1"),
+        ("127.0.0.1:18181/", "http://127.0.0.1:18181", "/v1"),
+        ("https://box.example/v1/", "https://box.example", "/v1"),
+        ("http://box/some/path", "http://box", "/some/path/v1"),
+        ("http://[::1]:8080/v1", "http://[::1]:8080", "/v1"),
+    ],
+)
+def test_an_address_is_read_as_people_write_it(url, words, root):
+    address = read_address(url)
+    assert (address.words, address.root) == (words, root)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "ftp://box", "http://", "http://a b", "http://box:99999", "http://me:secret@box", "http://bo\nx", "[::1"],
+)
+def test_what_is_no_address_is_refused(url):
+    with pytest.raises(UsageError, match="is not the address of a server"):
+        read_address(url)
+
+
+def test_a_stream_is_text_and_at_its_end_what_the_server_reports(server):
+    events = ask(server.url, "speaks", temperature=0.5)
+
+    assert text_of(events) == "The slow train **leaves** the station."
+    end = events[-1]
+    assert isinstance(end, RemoteEnd)
+    assert (end.finish_reason, end.model) == ("stop", "told")
+    assert (end.reported.prompt_tokens, end.reported.cached_tokens, end.reported.tokens) == (12, 3, 6)
+    assert (end.reported.proposed, end.reported.accepted, end.reported.decode_tps) == (75, 14, 42.5)
+    (asked,) = server.asked
+    assert asked["stream_options"] == {"include_usage": True}
+    assert (asked["temperature"], asked["messages"]) == (0.5, [{"role": "user", "content": "Hi"}])
+
+
+def test_drafts_are_read_of_the_usage_where_there_are_no_timings(server):
+    end = ask(server.url, "whole")[-1]
+    assert (end.reported.accepted, end.reported.proposed, end.reported.drafter) == (14, 75, "")
+
+
+def test_thoughts_come_apart(server):
+    events = ask(server.url, "thinks")
+    assert "".join(e.reasoning for e in events if isinstance(e, RemoteText)) == "A train, then."
+    assert events[-1].reported.not_engaged == "The vocabularies differ."
+
+
+def test_figures_that_are_none_cost_the_figures_only(server):
+    events = ask(server.url, "hostile")
+    assert text_of(events).startswith("a")
+    assert (events[-1].reported.proposed, events[-1].reported.decode_tps) == (75, None)  # of the usage, which is sound
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("breaks", "broke off in mid-answer"),
+        ("page", "broke off in mid-answer"),
+        ("fault", "could not go on: out of memory"),
+        ("refuses", r"refuses \(429\): Too many wait already"),
+        ("nobody", r"refuses \(404\): The model nobody does not exist"),
+        ("flood", "sends without end"),
+    ],
+)
+def test_what_goes_wrong_is_said(server, model, words):
+    with pytest.raises(RemoteError, match=words):
+        ask(server.url, model)
+
+
+def test_a_key_is_needed_and_goes_to_the_server():
+    with ChatServer(key="secret-of-the-test") as server:
+        with pytest.raises(RemoteError, match="Incorrect API key") as caught:
+            ask(server.url, "speaks")
+        assert "SLIPSTREAM_API_KEY" in caught.value.hint
+        assert text_of(ask(server.url, "speaks", "secret-of-the-test"))
+        assert server.keys == ["", "Bearer secret-of-the-test"]
+    with pytest.raises(RemoteError, match="no HTTP header can carry"):
+        RemoteServer(server.url, "two\r\nlines")
+
+
+def test_nobody_there_is_said():
+    with ChatServer() as server:
+        url = server.url
+    with pytest.raises(RemoteError, match="There is no server at"):
+        ask(url, "speaks")
+
+
+def test_its_models_are_listed(server):
+    assert asyncio.run(RemoteServer(server.url).models()) == MODELS
+
+
+def test_closing_the_iterator_lets_the_server_know(server):
+    async def work():
+        turn = RemoteServer(server.url).begin(RemoteRequest("endless", (), {}))
+        async with aclosing(turn.events()) as events:
+            async for _event in events:
+                break
+
+    asyncio.run(work())
+    assert server.gone.wait(5)
+
+
+def test_a_stop_ends_the_events(server):
+    async def work():
+        turn = RemoteServer(server.url).begin(RemoteRequest("endless", (), {}))
+        n = 0
+        async with aclosing(turn.events()) as events:
+            async for _event in events:
+                n += 1
+                if n == 3:
+                    turn.stop()
+
+    began_s = time.monotonic()
+    asyncio.run(work())
+    assert time.monotonic() - began_s < 5
+
+
+@given(st.lists(st.binary(max_size=200), max_size=20))
+def test_any_bytes_are_an_answer_or_an_error_in_words(lines):
+    said: list[str] = []
+    for form in (lines, [b"data: " + line for line in lines]):
+        try:
+            list(read_stream(form))
+        except SlipstreamError as fault:
+            said.append(fault.message)
+    assert all(said)
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["usage", "timings", "choices", "delta", "content", "error", "draft_n"]), inner
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(_json)
+def test_any_document_is_an_answer_or_an_error_in_words(document):
+    data, said = json.dumps(document).encode(), list[str]()
+    for read in (lambda: list(read_whole(data)), lambda: read_fault(500, data, "here")):
+        try:
+            read()
+        except SlipstreamError as fault:
+            said.append(fault.message)
+    assert all(said)
+
+
+def test_a_document_of_brackets_is_an_error_in_words():
+    with pytest.raises(RemoteError):
+        list(read_stream([b"data: " + b"[" * (MAX_LINE_BYTES // 2)]))
