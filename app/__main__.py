@@ -27,6 +27,9 @@ PROCESSES = {
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
+COMPLETING = "_SLIPSTREAM_COMPLETE"
+"""Set by a shell that wants to complete a command line; it gives the words in other variables."""
+
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
 """What a write to standard output meets; one to a file of ours becomes one of our own errors where it happens."""
 
@@ -38,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] in PROCESSES:
         return int(import_module(PROCESSES[arguments[0]]).main() or DONE)
-    if all(map(_is_model, arguments)):
+    if all(map(_is_model, arguments)) and COMPLETING not in os.environ:
         return main_window(arguments)
     _speak_utf8()
     _log_to("commands.log")

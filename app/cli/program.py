@@ -31,29 +31,49 @@ from app.cli.runtime import RuntimeOptions, runtime
 from app.cli.search import SearchOptions, search
 from app.cli.selftest import SelftestOptions, selftest
 from app.cli.serve import ServeOptions, serve
+from app.errors import UsageError
 
 HELP = "Chat with GGUF models on this machine, sped up by speculation that is measured. Without a command: the window."
+
+EXIT_CODES = "Exit codes: 0 done, 1 failed (one line and a hint on standard error), 2 wrong usage, 130 interrupted."
 
 
 def run(argv: Sequence[str]) -> int:
     """Run one command; return its exit code.
 
     Raises:
+        UsageError: the words of the command line are off.
         SlipstreamError: it failed; the caller says so.
         BrokenPipeError: nobody reads the output any more.
     """
     name = "slipstream" if Path(sys.argv[0]).stem == "slipstream" else "python -m app"
     try:
-        get_command(_program()).main(args=list(argv), prog_name=name)
-    except SystemExit as end:
+        code = get_command(_program()).main(args=list(argv), prog_name=name, standalone_mode=False)
+    except SystemExit as end:  # what completes a shell's words ends so
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    return 0
+    except typer.Abort:
+        return 1
+    except Exception as fault:
+        if not (words := _of_usage(fault)):
+            raise
+        raise UsageError(words, f"{_command_of(fault, name)} --help lists what it takes.") from fault
+    return code if isinstance(code, int) else 0
+
+
+def _of_usage(fault: Exception) -> str:
+    """Return what the parser of the command line has to say, "" if it is somebody else's fault."""
+    words = getattr(fault, "format_message", None)  # typer has its own copy of click's classes, or click's, by version
+    return str(words()) if callable(words) else ""
+
+
+def _command_of(fault: Exception, name: str) -> str:
+    return str(getattr(getattr(fault, "ctx", None), "command_path", name))
 
 
 def _program() -> typer.Typer:
     program = typer.Typer(
         help=HELP,
-        add_completion=False,
+        epilog=EXIT_CODES,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
