@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from app.host.remote_wire import RemoteEnd, RemoteFigures
 from app.metrics.values import Run
+
+REPORTED = "reported by the server"
+"""Beside every figure that was not measured here."""
 
 
 def profile_lines(run: Run) -> list[str]:
@@ -21,6 +25,22 @@ def profile_lines(run: Run) -> list[str]:
     return lines
 
 
+def brief_line(run: Run) -> str:
+    """Describe a run in one line, for a conversation."""
+    parts = [f"{run.decode_tps:.1f} tok/s"] if run.decode_tps is not None else []
+    parts.append(f"tokens: {run.tokens}")
+    if run.ttft_s is not None:
+        parts.append(f"TTFT: {run.ttft_s:.1f} s")
+    if run.spec_type != "none":
+        if run.engaged:
+            parts.append(f"draft accept: {accept_text(run.accepted, run.proposed)}")
+        if run.not_engaged or not run.engaged:
+            parts.append(_not_engaged(run))
+    if run.stop_reason not in ("eos", "stop"):
+        parts.append(f"stop reason: {run.stop_reason}")
+    return " · ".join(parts)
+
+
 def accept_text(accepted: int, proposed: int) -> str:
     """Accepted of proposed draft tokens, with the share."""
     share = f"{accepted / proposed:.1%}" if proposed else "nothing drafted"
@@ -31,7 +51,7 @@ def _speculation(run: Run) -> list[str]:
     if run.spec_type == "none":
         return []
     if not run.engaged:
-        return [f"speculation: {run.spec_type} not engaged: {run.not_engaged or 'The answer never started.'}"]
+        return [f"speculation: {run.spec_type} {_not_engaged(run)}"]
     rule = isinstance(run.draft_tokens, str)
     lines = [
         f"speculation: {run.spec_type}, "
@@ -42,4 +62,49 @@ def _speculation(run: Run) -> list[str]:
         lines.insert(1, f"not engaged: {run.not_engaged}")
     if run.tokens_per_step is not None:
         lines.append(f"tokens per step: {run.tokens_per_step:.2f}")
+    return lines
+
+
+def _not_engaged(run: Run) -> str:
+    return f"not engaged, because: {run.not_engaged or 'The answer never started.'}"
+
+
+def remote_lines(end: RemoteEnd) -> list[str]:
+    """Describe an answer of a server by what it reports, one figure a line."""
+    figures = end.reported
+    whole = (
+        ("prompt tokens", figures.prompt_tokens),
+        ("cached tokens", figures.cached_tokens),
+        ("tokens", figures.tokens),
+    )
+    lines = [f"{name}: {value}" for name, value in whole if value is not None]
+    speeds = (("prefill speed", figures.prefill_tps), ("decode speed", figures.decode_tps))
+    if figures.ttft_s is not None:
+        lines.append(f"TTFT: {figures.ttft_s:.3f} s")
+    lines += [f"{name}: {value:.1f} tok/s" for name, value in speeds if value is not None]
+    if figures.drafter:
+        lines.append(f"speculation: {figures.drafter}")
+    lines += _remote_drafts(figures)
+    if figures.tokens_per_step is not None:
+        lines.append(f"tokens per step: {figures.tokens_per_step:.2f}")
+    told = [f"{line} ({REPORTED})" for line in lines]
+    return [*told, f"stop reason: {end.finish_reason}"]
+
+
+def remote_brief(end: RemoteEnd) -> str:
+    """Describe an answer of a server in one line."""
+    figures = end.reported
+    parts = [f"{figures.decode_tps:.1f} tok/s"] if figures.decode_tps is not None else []
+    parts += [f"tokens: {figures.tokens}"] if figures.tokens is not None else []
+    parts += _remote_drafts(figures)
+    parts += [REPORTED] if parts else []
+    return " · ".join([*parts, *([f"stop reason: {end.finish_reason}"] if end.finish_reason != "stop" else [])])
+
+
+def _remote_drafts(figures: RemoteFigures) -> list[str]:
+    lines = []
+    if figures.proposed is not None and figures.accepted is not None and (figures.proposed or figures.drafter):
+        lines.append(f"draft accept: {accept_text(figures.accepted, figures.proposed)}")
+    if figures.not_engaged:
+        lines.append(f"not engaged, because: {figures.not_engaged}")
     return lines

@@ -5,182 +5,176 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import dataclass, field
-from typing import Annotated
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import msgspec
-import typer
+from app.cli.infer_options import InferOptions
+from app.cli.terminal import note, write_text
+from app.errors import RemoteError, SlipstreamError
+from app.protocol import Speculation
 
-from app.cli import options
-from app.cli.answer_lines import profile_lines
-from app.cli.hosting import Said, ask, host, load
-from app.cli.load_options import LoadOptions
-from app.cli.terminal import first_interrupt, note, read_line, write_text
-from app.errors import EngineDiedError, SlipstreamError, UsageError
-from app.host import ChatRequest, Host, PairChoice
-from app.metrics.export import answer_json
-from app.metrics.values import Answer
-from app.protocol import ChatMessage, Sampling, Speculation
+if TYPE_CHECKING:
+    from app.cli.answer_view import AnswerView
+    from app.cli.slash import Desk
+    from app.cli.talk import Talk, Turn
+    from app.cli.voices import Cost, RemoteVoice
 
-Prompt = Annotated[
-    str | None,
-    typer.Option(
-        "-p", "--prompt", metavar="TEXT", help="What to answer. Without it: standard input, or a conversation."
-    ),
-]
-Slide = Annotated[
-    bool,
-    typer.Option(
-        "--slide",
-        help="When the conversation is longer than the context, leave out its oldest turns and say so, instead of "
-        "stopping.",
-    ),
-]
+__all__ = ["InferOptions", "infer"]
 
-
-@dataclass(frozen=True, slots=True)
-class InferOptions:
-    """What ``infer`` can be told."""
-
-    model: options.Target
-    prompt: Prompt = None
-    draft_model: options.DraftModel = None
-    spec_type: options.SpecTypes = None
-    draft_tokens: options.DraftTokens = "auto"
-    draft_min: options.DraftMin = 0
-    draft_p_min: options.DraftPMin = 0.0
-    exact: options.Exact = True
-    temperature: options.Temperature = options.DEFAULTS.temperature
-    top_k: options.TopK = options.DEFAULTS.top_k
-    top_p: options.TopP = options.DEFAULTS.top_p
-    min_p: options.MinP = options.DEFAULTS.min_p
-    seed: options.Seed = None
-    grammar_file: options.GrammarFile = None
-    max_tokens: options.MaxTokens = 1024
-    slide: Slide = False
-    how: LoadOptions = field(default_factory=LoadOptions)
-    as_json: options.AsJson = False
-
-    def pair(self) -> PairChoice:
-        """What to load, and how.
-
-        Raises:
-            UsageError: the words do not go together.
-        """
-        return self.how.pair(self.model, self.draft_model)
-
-    def speculation(self) -> Speculation:
-        """How to draft.
-
-        Raises:
-            UsageError: the words do not go together.
-        """
-        length = options.draft_length(self.draft_tokens)
-        types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
-        options.check_draft_used(self.draft_model, types)
-        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min, exact=self.exact)
-        options.check_something_drafts(self.spec_type, drafts, length, self.draft_min + self.draft_p_min)
-        return drafts
-
-    def sampling(self) -> Sampling:
-        """How to draw; a fresh seed each time unless one is given.
-
-        Raises:
-            UsageError: the grammar is none.
-        """
-        return Sampling(
-            seed=options.fresh_seed(self.seed),
-            temperature=self.temperature,
-            top_k=self.top_k,
-            top_p=self.top_p,
-            min_p=self.min_p,
-            grammar=options.grammar(self.grammar_file),
-        )
+API_KEY = "SLIPSTREAM_API_KEY"
 
 
 def infer(chosen: InferOptions) -> None:
     """Answer a prompt, or hold a conversation, and say what it cost."""
-    speculation = chosen.speculation()
-    chosen.pair()
-    chosen.sampling()
-    prompt = None if chosen.prompt is None else _text(chosen.prompt)
-    if prompt is None and not sys.stdin.isatty():
-        prompt = sys.stdin.read()
-    if prompt is not None and not prompt.strip():
-        raise UsageError("The prompt is empty.", "Give one with -p, or on standard input.")
-    if prompt is None and chosen.as_json:
-        raise UsageError("--json answers one prompt.", "Give it with -p, or on standard input.")
-    work = _converse(chosen, speculation) if prompt is None else _answer_once(chosen, speculation, prompt)
-    asyncio.run(work)
+    chosen.check()
+    questions = chosen.questions()
+    asyncio.run(_answer(chosen, questions) if questions else _converse(chosen))
 
 
-def _text(argument: str) -> str:
-    """Return a command line argument without the marks that stand for bytes which are no text."""
-    return os.fsencode(argument).decode("utf-8", "replace")
+async def _answer(chosen: InferOptions, questions: tuple[str, ...]) -> None:
+    async with _desk(chosen) as desk:
+        for number, question in enumerate(questions):
+            if number:
+                write_text("\n")
+            turn = await _asked(desk.talk, question)
+            if turn.cost is not None:
+                _show_cost(chosen, turn.cost)
 
 
-async def _answer_once(chosen: InferOptions, speculation: Speculation, prompt: str) -> None:
-    async with host() as owner:
-        await load(owner, chosen.pair())
-        request = _request(chosen, speculation, (ChatMessage("user", prompt),), label=prompt)
-        said = await _ask(owner, request, quiet=chosen.as_json)
-        if chosen.as_json:
-            figures = msgspec.structs.asdict(said.run)
-            answer = Answer(**figures, text=said.text, token_ids=said.token_ids)
-            sys.stdout.write(answer_json(answer).decode() + "\n")
-            sys.stdout.flush()
+async def _asked(talk: Talk, question: str) -> Turn:
+    """Have one prompt answered; in a stream of events a fault is one, too."""
+    from app.protocol import ErrorInfo, Failed
+
+    try:
+        return await talk.ask(question)
+    except SlipstreamError as fault:
+        if talk.chosen.as_stream:
+            talk.make_view().on_event(Failed(0, ErrorInfo(fault.code, fault.message, fault.hint)))
+        raise
+
+
+def _show_cost(chosen: InferOptions, cost: Cost) -> None:
+    import msgspec
+
+    from app.metrics.export import answer_json
+    from app.metrics.values import Answer
+
+    if chosen.as_json or chosen.as_stream:
+        document = cost.document
+        data = answer_json(document) if isinstance(document, Answer) else msgspec.json.encode(document)
+        kind = '"type":"answer",' if chosen.as_stream else ""
+        write_text("{" + kind + data.decode()[1:] + "\n")
+    elif not chosen.quiet:
+        write_text("\n" + "\n".join(cost.lines) + "\n")
+
+
+async def _converse(chosen: InferOptions) -> None:
+    from app.cli.line_editor import make_editor
+    from app.cli.slash import completions
+
+    async with _desk(chosen) as desk:
+        note(f"{desk.talk.voice.name}. /help lists the commands; Ctrl-C stops an answer; Ctrl-D or /exit leaves.")
+        editor = make_editor(completions)
+        while not desk.is_over and (line := await editor.read()) is not None:
+            if line.strip():
+                await _take(desk, line)
+
+
+async def _take(desk: Desk, line: str) -> None:
+    """Carry out a line; what goes wrong is said, and the conversation goes on."""
+    from app.cli.slash import Interrupted
+    from app.cli.talk import is_death, say_fault
+
+    try:
+        if line.startswith("/"):
+            await desk.obey(line)
         else:
-            _show_profile(said)
+            await _say(desk.talk, line)
+    except Interrupted:
+        return
+    except SlipstreamError as fault:
+        say_fault(fault)
+        if is_death(fault):
+            await _revive(desk)
 
 
-async def _converse(chosen: InferOptions, speculation: Speculation) -> None:
+async def _say(talk: Talk, line: str) -> None:
+    turn = await talk.ask(line)
+    if turn.cost is not None and turn.cost.brief and not talk.chosen.quiet:
+        note(turn.cost.brief)
+
+
+async def _revive(desk: Desk) -> None:
+    from app.cli.talk import say_fault
+
+    try:
+        await desk.local().owner.restart()
+    except SlipstreamError as fault:
+        say_fault(fault)
+        note("The engine did not start again. /model NAME tries another model; /save FILE keeps what was said.")
+    else:
+        note("The engine was started again; what was said is kept.")
+
+
+@asynccontextmanager
+async def _desk(chosen: InferOptions) -> AsyncIterator[Desk]:
+    """Have somebody ready who answers."""
+    from app.cli.slash import Desk
+    from app.cli.talk import Talk
+
+    if chosen.server is not None:
+        voice = await _remote(chosen, chosen.server)
+        yield Desk(Talk(voice, chosen, lambda: _view(chosen), _speculation(chosen), system=chosen.system), None)
+        return
+    from app.cli.hosting import host
+    from app.cli.on_demand import have_here
+    from app.cli.voices import LocalVoice
+
+    pair = chosen.pair()
+    pair = replace(pair, target=await have_here(pair.target, at_once=chosen.pull))
+    if pair.draft is not None:
+        pair = replace(pair, draft=await have_here(pair.draft, at_once=chosen.pull))
     async with host() as owner:
-        loaded = await load(owner, chosen.pair())
-        note(f"{loaded.target.name}. An empty line, Ctrl-D or /exit ends; /clear forgets; Ctrl-C stops an answer.")
-        messages: tuple[ChatMessage, ...] = ()
-        while line := read_line("> "):
-            if line.strip() == "/exit":
-                return
-            if line.strip() == "/clear":
-                messages = ()
-                continue
-            asked = (*messages, ChatMessage("user", line))
-            try:
-                said = await _ask(owner, _request(chosen, speculation, asked), quiet=False)
-            except EngineDiedError as fault:
-                note(f"error: {fault.message}\nThe engine is started again; the last message was not answered.")
-                await owner.restart()
-                continue
-            except SlipstreamError as fault:
-                note(f"error: {fault.message}" + (f"\nhint: {fault.hint}" if fault.hint else ""))
-                continue
-            messages = (*asked, ChatMessage("assistant", said.text))
-            _show_profile(said)
+        local = LocalVoice(owner)
+        await local.load(pair)
+        yield Desk(Talk(local, chosen, lambda: _view(chosen), _speculation(chosen), system=chosen.system), pair)
 
 
-async def _ask(owner: Host, request: ChatRequest, *, quiet: bool) -> Said:
-    with first_interrupt(owner.cancel):
-        try:
-            return await ask(owner, request, (lambda _text: None) if quiet else write_text)
-        except SlipstreamError:
-            if not quiet:
-                write_text("\n")  # what was said before the fault keeps its own line
-            raise
+def _speculation(chosen: InferOptions) -> Speculation:
+    return chosen.speculation()
 
 
-def _request(
-    chosen: InferOptions, speculation: Speculation, messages: tuple[ChatMessage, ...], label: str = ""
-) -> ChatRequest:
-    return ChatRequest(
-        messages=messages,
-        label=label,
-        speculation=speculation,
-        sampling=chosen.sampling(),
-        max_tokens=chosen.max_tokens,
-        slide=chosen.slide,
-    )
+async def _remote(chosen: InferOptions, url: str) -> RemoteVoice:
+    from app.cli.voices import RemoteVoice, speculation_fields
+    from app.host.remote import RemoteServer
+
+    key = os.environ.get(API_KEY, "")
+    server = RemoteServer(url, key)
+    if server.is_open_to_others:
+        what = "Your messages and the key go" if key else "Your messages go"
+        note(f"notice: {what} to {server.address.words} unencrypted.")
+    model = chosen.model or ""
+    if not model:
+        known = await server.models()
+        if not known:
+            raise RemoteError(f"The server at {server.address.words} has no model.", "Load one there.")
+        model = known[0]
+    is_said = chosen.spec_type is not None or chosen.draft_model is not None
+    fields = speculation_fields(chosen.speculation(), chosen.draft_model, is_said=is_said)
+    return RemoteVoice(server, model, fields | chosen.how.remote_fields())
 
 
-def _show_profile(said: Said) -> None:
-    gap = "\n" if said.text.endswith("\n") else "\n\n"
-    write_text(gap + "\n".join(profile_lines(said.run)) + "\n")
+def _view(chosen: InferOptions) -> AnswerView:
+    from app.cli.answer_view import AsItIs, JsonLines, Nowhere
+
+    if chosen.as_json:
+        return Nowhere()
+    if chosen.as_stream:
+        return JsonLines()
+    if sys.stdout is None or not sys.stdout.isatty():
+        return AsItIs()
+    from app.cli.drawn_view import view_for_terminal
+
+    return view_for_terminal(plain=chosen.plain)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli import options
+from app.cli.completing import compute_units
 from app.errors import UsageError
 from app.host import PairChoice
 from app.memory_types import ELEMENT_TYPES, FLASH_ATTENTION, is_quantised
@@ -15,11 +16,16 @@ from app.protocol import MemoryTypes
 
 _TYPES = ", ".join(ELEMENT_TYPES)
 _PLAIN = MemoryTypes()
+USUAL_CONTEXT = 4096
 
 
-def _option(name: str, metavar: str, words: str, least: int | None = None, most: int | None = None) -> Any:  # noqa: ANN401 - as typer says
-    """Make an option that ``--help`` lists with the others of its kind."""
-    return typer.Option(name, metavar=metavar, help=words, min=least, max=most, rich_help_panel=options.LOADING)
+def _option(names: str, metavar: str, words: str, least: int | None = None, most: int | None = None) -> Any:  # noqa: ANN401 - as typer says
+    """Make an option that ``--help`` lists with the others of its kind; of its names the first is ours."""
+    how: dict[str, Any] = {"autocompletion": compute_units} if "compute" in names else {}
+    first, *others = names.split()
+    return typer.Option(
+        first, *others, metavar=metavar, help=words, min=least, max=most, rich_help_panel=options.LOADING, **how
+    )
 
 
 DraftContext = Annotated[
@@ -50,7 +56,7 @@ FlashAttn = Annotated[
 Compute = Annotated[
     str,
     _option(
-        "--compute",
+        "--compute -c",
         "cpu|gpu|npu|hybrid|DEV,DEV",
         "Where the model runs: on the processor, the GPU, the NPU, on both of these, or on devices that the command "
         "devices lists, which share its layers.",
@@ -61,7 +67,12 @@ DraftCompute = Annotated[
 ]
 Layers = Annotated[
     int,
-    _option("--gpu-layers", "N", "How many of the model's last layers go to --compute, the rest stay; -1 is all.", -1),
+    _option(
+        "--gpu-layers --ngl -n",
+        "N",
+        "How many of the model's last layers go to --compute, the rest stay; -1 is all.",
+        -1,
+    ),
 ]
 
 
@@ -69,7 +80,7 @@ Layers = Annotated[
 class LoadOptions:
     """How to load a pair."""
 
-    nctx: options.Context = 4096
+    nctx: options.Context = USUAL_CONTEXT
     threads: options.Threads = 0
     draft_nctx: DraftContext = 0
     draft_threads: DraftThreads = 0
@@ -102,6 +113,11 @@ class LoadOptions:
             draft_compute=self.draft_compute,
             n_device_layers=self.gpu_layers,
         )
+
+    def remote_fields(self) -> dict[str, object]:
+        """Return what of it a server can be asked for, where it is said."""
+        fields: dict[str, object] = {"compute": self.compute} if self.compute != "cpu" else {}
+        return fields | ({"nctx": self.nctx} if self.nctx != USUAL_CONTEXT else {})
 
     def _memory(self, prefix: str, type_k: str, type_v: str) -> MemoryTypes:
         for letter, name in (("k", type_k), ("v", type_v)):

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.cli.completing import draft_names, model_names
+from app.cli.completing import spec_types as spec_type_words
 from app.engine.gbnf import check
 from app.errors import UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Sampling, SpecType, Speculation
@@ -19,13 +21,18 @@ from app.protocol import DraftTokens as Length
 
 SPEC_TYPES: tuple[SpecType, ...] = ("none", "ngram", "draft-simple", "draft-mtp")
 LENGTH_RULES: tuple[Literal["auto", "rolling"], ...] = ("auto", "rolling")
-ALIASES: dict[str, SpecType] = {"ngram-mod": "ngram"}
-_LATER = {"tree": "drafting token trees"}
+ALIASES: dict[str, SpecType] = dict.fromkeys(
+    ("ngram-mod", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-cache"), "ngram"
+)
+"""Names that llama.cpp and GenieX have for drafters that look into the text so far; ours is one for all."""
+_LATER = {"tree": "drafting token trees", "draft-eagle3": "drafting with EAGLE-3 heads"}
 DEFAULTS = Sampling(seed=0)
 """Where the sampling options start from."""
 
-Target = Annotated[str, typer.Argument(metavar="MODEL", help="A library name, a GGUF file, or 'starter'.")]
-BenchTarget = Annotated[str, typer.Argument(metavar="TARGET", help="A library name, a GGUF file, or 'starter'.")]
+BenchTarget = Annotated[
+    str,
+    typer.Argument(metavar="TARGET", help="A library name, a GGUF file, or 'starter'.", autocompletion=model_names),
+]
 DRAFTING = "Drafting"
 SAMPLING = "Sampling"
 LOADING = "How the models are loaded"
@@ -36,6 +43,7 @@ DraftModel = Annotated[
     typer.Option(
         "--draft-model",
         metavar="M",
+        autocompletion=draft_names,
         help="A smaller model with the same vocabulary, or a file of MTP heads, to draft with.",
         rich_help_panel=DRAFTING,
     ),
@@ -45,6 +53,7 @@ SpecTypes = Annotated[
     typer.Option(
         "--spec-type",
         metavar="TYPE[,TYPE]",
+        autocompletion=spec_type_words,
         help="Who drafts: draft-simple (a draft model), draft-mtp (heads in the model, or in the file of "
         "--draft-model), ngram (what the text has said before; needs no second model), none. Of several the first "
         "that has something drafts, as in ngram,draft-simple. "
@@ -149,6 +158,7 @@ GrammarFile = Annotated[
     Path | None,
     typer.Option(
         "--grammar-file",
+        "--grammar-path",
         metavar="FILE",
         help="The answer keeps to this grammar (GBNF, as llama.cpp has it; it starts with the rule root).",
         rich_help_panel=SAMPLING,

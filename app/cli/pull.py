@@ -58,7 +58,7 @@ def pull(chosen: PullOptions) -> None:
     """Get a model or a pair from the hub: it goes on where it stopped, is checked, and is then in the list."""
     hub = Hub()
     item = _item(hub, chosen)
-    done = asyncio.run(_get(hub, item))
+    done = asyncio.run(fetch(hub, item))
     if chosen.as_json:
         files = [
             PulledFile(str(path), file.repo, file.commit, file.n_bytes, file.digest)
@@ -80,7 +80,13 @@ def _item(hub: Hub, chosen: PullOptions) -> Item:
     return pair(target, hub.resolve(chosen.draft_model)) if chosen.draft_model else target
 
 
-async def _get(hub: Hub, item: Item) -> Progress:
+async def fetch(hub: Hub, item: Item) -> Progress:
+    """Get an item from the hub, with progress on stderr.
+
+    Raises:
+        SlipstreamError: the hub does not give it.
+        typer.Exit: Ctrl-C; what has arrived is kept.
+    """
     line = ProgressLine()
     getting = asyncio.ensure_future(_follow(Downloads(hub), item, line))
 

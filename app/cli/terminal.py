@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
+from app.chat.visible import visible
 from app.protocol import LoadProgress, NoticeInfo
 
 INTERRUPTED = 130
@@ -21,15 +23,19 @@ CONTROLS = {code: None for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if c
 def write_text(text: str) -> None:
     """Show text of an answer at once.
 
-    On a terminal control characters are dropped: a model's words shall not move the cursor or set the title.
+    On a terminal control characters become signs: a model's words shall not move the cursor or set the title.
     """
-    sys.stdout.write(text.translate(CONTROLS) if sys.stdout.isatty() else text)
+    if sys.stdout is None:  # closed by whoever started us
+        return
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
     sys.stdout.flush()
 
 
 def note(text: str) -> None:
     """Say something beside the output, on stderr; a template's or a file's words shall not move the cursor, either."""
-    sys.stderr.write(text.translate(CONTROLS) + "\n")
+    if sys.stderr is None:
+        return
+    sys.stderr.write(visible(text) + "\n")
     sys.stderr.flush()
 
 
@@ -39,17 +45,17 @@ def note_notices(notices: tuple[NoticeInfo, ...]) -> None:
         note(f"notice: {notice.message}" + (f" {notice.hint}" if notice.hint else ""))
 
 
-class LoadLine:
-    """One line that shows how far a load has come, if somebody is looking."""
+class StatusLine:
+    """One line on stderr that says how far something has come, if somebody is looking."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._width = 0
 
-    def show(self, progress: LoadProgress) -> None:
-        """Take the next progress event."""
-        if self._shown:
-            self._draw(f"loading {progress.stage}: {progress.fraction:.0%}")
+    def show(self, words: str) -> None:
+        """Write over what was there."""
+        if self._is_shown:
+            self._draw(words.translate(CONTROLS)[: shutil.get_terminal_size().columns - 1])
 
     def clear(self) -> None:
         """Wipe the line."""
@@ -64,8 +70,18 @@ class LoadLine:
         self._width = len(text)
 
 
+class LoadLine(StatusLine):
+    """How far a load has come."""
+
+    def on_progress(self, progress: LoadProgress) -> None:
+        """Take the next progress event."""
+        self.show(f"loading {progress.stage}: {progress.fraction:.0%}")
+
+
 @contextmanager
-def first_interrupt(call: Callable[[], Awaitable[None]]) -> Iterator[None]:
+def first_interrupt(
+    call: Callable[[], Awaitable[None]], before_leaving: Callable[[], None] = lambda: None
+) -> Iterator[None]:
     """Within the block the first Ctrl-C makes the loop await ``call``; the second leaves the program at once."""
     loop = asyncio.get_running_loop()
     started: list[asyncio.Future[None]] = []
@@ -77,6 +93,7 @@ def first_interrupt(call: Callable[[], Awaitable[None]]) -> Iterator[None]:
     def on_interrupt(_signal: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
+            before_leaving()
             os._exit(INTERRUPTED)
         asked = True
         loop.call_soon_threadsafe(start)
@@ -88,12 +105,68 @@ def first_interrupt(call: Callable[[], Awaitable[None]]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def read_line(prompt: str) -> str | None:
-    """Ask for a line; ``None`` when there are no more or Ctrl-C was pressed."""
+@contextmanager
+def silent_keys() -> Iterator[Callable[[], None]]:
+    """Within the block the terminal does not echo what is typed into an answer; it waits for the next question.
+
+    Yields:
+        What sets the terminal right again, for a program that leaves at once.
+    """
+    if sys.platform == "win32" or not _is_ours_alone():
+        yield lambda: None  # on Windows nothing echoes while nobody reads
+        return
+    import termios
+
+    keys = sys.stdin.fileno()
+    before = termios.tcgetattr(keys)
+    quiet = [*before]
+    quiet[3] &= ~termios.ECHO
+
+    def restore() -> None:
+        with suppress(termios.error):
+            termios.tcsetattr(keys, termios.TCSADRAIN, before)
+
+    termios.tcsetattr(keys, termios.TCSADRAIN, quiet)
+    try:
+        yield restore
+    finally:
+        restore()
+
+
+def _is_ours_alone() -> bool:
+    """Whether we may set the terminal: not for a pager that reads from us, nor from the background (that stops us)."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        return False
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def ask_yes(question: str) -> bool:
+    """Ask whoever sits there, on stderr; Enter is yes.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    sys.stderr.write(f"{question.translate(CONTROLS)} [Y/n] ")
+    sys.stderr.flush()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return input(prompt)
-    except (EOFError, KeyboardInterrupt):
-        return None
+        line = sys.stdin.readline()
     finally:
         signal.signal(signal.SIGINT, before)
+    if not line:
+        sys.stderr.write("\n")
+        return False
+    return line.strip().lower() in ("", "y", "yes")
+
+
+def is_simple_terminal() -> bool:
+    """Whether the terminal takes no escape sequences, as far as it says."""
+    return sys.platform != "win32" and os.environ.get("TERM", "") in ("", "dumb", "unknown")
+
+
+def can_ask() -> bool:
+    """Whether somebody sits there who can answer."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))

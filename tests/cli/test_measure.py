@@ -232,7 +232,7 @@ def test_profile_says_why_nothing_drafted():
         run_of(plain_steps(9, 9.0), speculation=NGRAM), engaged=False, not_engaged="Too short."
     )
 
-    assert "speculation: ngram not engaged: Too short." in profile_lines(run)
+    assert "speculation: ngram not engaged, because: Too short." in profile_lines(run)
     assert not any(line.startswith("draft accept") for line in profile_lines(run))
 
 
