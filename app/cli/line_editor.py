@@ -115,8 +115,9 @@ def _session(completions: Completions) -> PromptSession[str]:
         else:
             event.current_buffer.validate_and_handle()
 
+    # Not Ctrl+J: an Enter that was typed into an answer comes as that.
     @keys.add("escape", "enter")
-    @keys.add("c-j")
+    @keys.add("c-o")
     def _new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 

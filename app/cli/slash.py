@@ -206,7 +206,7 @@ async def _exit(desk: Desk, _words: str) -> None:
 
 
 KEYS = (
-    "Enter sends; Alt+Enter or Ctrl+J begins a new line, and so does Enter after three quotes. Ctrl-C stops an answer "
+    "Enter sends; Alt+Enter or Ctrl+O begins a new line, and so does Enter after three quotes. Ctrl-C stops an answer "
     "and keeps what came; twice, or Ctrl-D, leaves."
 )
 
