@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from app.chat.reasoning import Reasoning
+from app.chat.reasoning import Reasoning, begun_mark
 from app.chat.reasoning import Run as Piece
 
 __all__ = ["Heard", "Piece"]
@@ -39,6 +39,10 @@ class Heard:
         """What it answered."""
         text = "".join(self._said)
         return text.lstrip("\n") if self._thought else text
+
+    def begin(self, prompt_end: str) -> list[Piece]:
+        """Take the end of the prompt, in which the template may have begun a thought for the model."""
+        return self._took(self._reasoning.feed(begun_mark(prompt_end)))
 
     def feed(self, text: str) -> list[Piece]:
         """Take text as the model writes it; return what is decided."""

@@ -115,6 +115,7 @@ class LocalVoice:
                     view.on_event(event)
                     match event:
                         case Started():
+                            heard.begin(event.prompt_end)
                             note_notices(event.notices)
                         case Prefill():
                             if event.total >= _LONG_PROMPT:

@@ -51,3 +51,12 @@ def test_an_answer_that_breaks_off_keeps_what_came():
     heard.close()
     assert (heard.thought, heard.said) == ("One", "")
     assert heard.thought_s is not None
+
+
+def test_a_thought_that_the_prompt_has_begun_is_one_from_its_first_word():
+    heard = Heard()
+    heard.begin("<|im_start|>assistant\n<think>\n")
+    pieces = heard.feed("One.</think>\n\nTwo.")
+    heard.close()
+    assert not any(piece.is_reset for piece in pieces)
+    assert (heard.thought, heard.said) == ("One.", "Two.")

@@ -280,6 +280,18 @@ def test_ctrl_c_stops_a_server_and_keeps_what_came(server):
     assert server.gone.wait(5)
 
 
+def test_our_own_server_answers_with_its_drafts_and_says_what_is_not_engaged(tiny_pair):
+    with started("serve", tiny_pair.target, "--draft-model", tiny_pair.draft, "--port", "0") as serving:
+        url = serving.stdout.readline().decode().strip()
+        drafted = run("infer", "--server", url, "-p", "abc", "--max-tokens", 30, "--seed", 1)
+        not_drafted = run("infer", "--server", url, "-p", "abc", "--spec-type", "draft-mtp", *SHORT)
+    for done in (drafted, not_drafted):
+        assert done.returncode == 0, done.stderr
+        assert "decode speed: " in done.stdout
+    assert "draft accept: " in drafted.stdout
+    assert "not engaged, because: " in not_drafted.stdout
+
+
 # --- the shell ----------------------------------------------------------------------------------------
 
 
