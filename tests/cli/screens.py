@@ -79,6 +79,13 @@ class Screen:
                 assert words in self.text, f"it ended without {words!r}:\n{self.text}"
         return self.text
 
+    def wait_for_prompt(self, timeout_s: float = 60) -> None:
+        """Read until it takes keys, which it tells the terminal by asking for pastes in brackets."""
+        deadline = time.monotonic() + timeout_s
+        while self.raw.count(b"\x1b[?2004h") <= self.raw.count(b"\x1b[?2004l"):
+            assert time.monotonic() < deadline, f"no prompt in:\n{self.text}"
+            assert self._take(0.1), f"it ended:\n{self.text}"
+
     def end(self, timeout_s: float = 30) -> int:
         """Read until it ends; return the exit code."""
         deadline = time.monotonic() + timeout_s

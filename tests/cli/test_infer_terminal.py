@@ -73,20 +73,25 @@ def test_a_conversation_and_its_commands(tiny_pair, tmp_path, home):
 
 def test_several_lines_history_and_completion(server):
     with Screen("infer", "speaks", "--server", server.url) as screen:
-        screen.wait_for("/help lists")
+        screen.wait_for_prompt()
         screen.type("one\x1b\rtwo\r")
         screen.wait_for("draft accept: 14/75 (18.7%)")
+        screen.wait_for_prompt()
         screen.type('"""three\rfour"""\r')
-        time.sleep(0.3)
-        screen.wait_for("reported by the server")
+        screen.wait_for("four")
+        time.sleep(0.5)
+        screen._take(0.1)
+        screen.wait_for_prompt()
         screen.type("\x1b[200~five\nsix\x1b[201~\r")
         deadline = time.monotonic() + 20
         while len(server.asked) < 3 and time.monotonic() < deadline:
             screen._take(0.1)
         asked = [body["messages"][-1]["content"] for body in server.asked[-3:]]
         assert asked == ["one\ntwo", "three\nfour", "five\nsix"]
+        screen.wait_for_prompt()
         screen.type("/he\t\r")
         screen.wait_for("/thought")
+        screen.wait_for_prompt()
         screen.type("\x1b[A\x1b[A\r")
         while len(server.asked) < 4 and time.monotonic() < deadline:
             screen._take(0.1)
@@ -97,13 +102,14 @@ def test_several_lines_history_and_completion(server):
 
 def test_ctrl_c_stops_an_answer_keeps_it_and_twice_leaves(server):
     with Screen("infer", "endless", "--server", server.url) as screen:
-        screen.wait_for("/help lists")
+        screen.wait_for_prompt()
         screen.type("go\r")
         screen.wait_for("word word")
         assert not screen.echoes
         screen.type("\x03")
         screen.wait_for("stop reason: cancelled")
         assert screen.echoes or "> " in screen.text
+        screen.wait_for_prompt()
         screen.type("half a line\x03")
         screen.type("\x03")
         screen.wait_for("Press Ctrl-C again to leave")
@@ -115,7 +121,7 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_twice_leaves(server):
 
 def test_ctrl_c_twice_in_an_answer_of_an_engine_that_hangs_leaves_a_sound_terminal(tiny_pair):
     with Screen("infer", tiny_pair.target, "--max-tokens", 4000, "--temperature", 0) as screen:
-        screen.wait_for("/help lists")
+        screen.wait_for_prompt()
         before = screen.text
         screen.type("abc\r")
         while len(screen.text.strip()) < len(before.strip()) + 30:
@@ -132,7 +138,7 @@ def test_ctrl_c_twice_in_an_answer_of_an_engine_that_hangs_leaves_a_sound_termin
 
 def test_an_engine_that_dies_in_mid_answer_is_started_again_and_nothing_is_lost(tiny_pair):
     with Screen("infer", tiny_pair.target, "--max-tokens", 3000, "--temperature", 0) as screen:
-        screen.wait_for("/help lists")
+        screen.wait_for_prompt()
         screen.type("abc\r")
         time.sleep(1)
         screen._take(0.5)
@@ -178,7 +184,7 @@ def test_hostile_words_do_not_reach_the_terminal(server):
 
 def test_thoughts_are_folded_and_can_be_read(server):
     with Screen("infer", "thinks", "--server", server.url) as screen:
-        screen.wait_for("/help lists")
+        screen.wait_for_prompt()
         screen.type("Hi\r")
         screen.wait_for("Thought for")
         screen.wait_for("not engaged, because: The vocabularies differ.")
@@ -190,7 +196,7 @@ def test_thoughts_are_folded_and_can_be_read(server):
 def test_a_huge_paste_is_taken_whole(server):
     text = "many words " * 20_000
     with Screen("infer", "speaks", "--server", server.url) as screen:
-        screen.wait_for("/help lists")
+        screen.wait_for_prompt()
         screen.type(f"\x1b[200~{text}\x1b[201~\r")
         deadline = time.monotonic() + 60
         n_before = len(server.asked)
@@ -202,7 +208,7 @@ def test_a_huge_paste_is_taken_whole(server):
 
 def test_a_terminal_that_goes_away_leaves_no_process(tiny_pair):
     with Screen("infer", tiny_pair.target) as screen:
-        screen.wait_for("/help lists")
+        screen.wait_for_prompt()
         children = psutil.Process(screen.process.pid).children(recursive=True)
         os.kill(screen.process.pid, signal.SIGHUP)
         screen.end()
