@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.cli.infer_options import InferOptions
-from app.cli.terminal import note, write_text
+from app.cli.terminal import first_interrupt, kept_by_interrupts, note, write_text
 from app.errors import RemoteError, SlipstreamError
 from app.protocol import Speculation
 
@@ -77,9 +77,10 @@ async def _converse(chosen: InferOptions) -> None:
     async with _desk(chosen) as desk:
         note(f"{desk.talk.voice.name}. /help lists the commands; Ctrl-C stops an answer; Ctrl-D or /exit leaves.")
         editor = make_editor(completions)
-        while not desk.is_over and (line := await editor.read()) is not None:
-            if line.strip():
-                await _take(desk, line)
+        with kept_by_interrupts():
+            while not desk.is_over and (line := await editor.read()) is not None:
+                if line.strip():
+                    await _take(desk, line)
 
 
 async def _take(desk: Desk, line: str) -> None:
@@ -89,7 +90,7 @@ async def _take(desk: Desk, line: str) -> None:
 
     try:
         if line.startswith("/"):
-            await desk.obey(line)
+            await _obey(desk, line)
         else:
             await _say(desk.talk, line)
     except Interrupted:
@@ -98,6 +99,20 @@ async def _take(desk: Desk, line: str) -> None:
         say_fault(fault)
         if is_death(fault):
             await _revive(desk)
+
+
+async def _obey(desk: Desk, line: str) -> None:
+    """Carry out a command; Ctrl-C gives it up."""
+    doing = asyncio.ensure_future(desk.obey(line))
+
+    async def stop() -> None:
+        doing.cancel()
+
+    with first_interrupt(stop):
+        try:
+            await doing
+        except asyncio.CancelledError:
+            note("Stopped.")
 
 
 async def _say(talk: Talk, line: str) -> None:

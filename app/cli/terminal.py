@@ -106,6 +106,16 @@ def first_interrupt(
 
 
 @contextmanager
+def kept_by_interrupts() -> Iterator[None]:
+    """Within the block a Ctrl-C that nobody waits for does nothing: between an answer and the next question, say."""
+    before = signal.signal(signal.SIGINT, lambda _signal, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def silent_keys() -> Iterator[Callable[[], None]]:
     """Within the block the terminal does not echo what is typed into an answer; it waits for the next question.
 
@@ -144,16 +154,14 @@ def _is_ours_alone() -> bool:
 
 
 def ask_yes(question: str) -> bool:
-    """Ask whoever sits there, on stderr; Enter is yes.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C.
-    """
+    """Ask whoever sits there, on stderr; Enter is yes, Ctrl-C is no."""
     sys.stderr.write(f"{question.translate(CONTROLS)} [Y/n] ")
     sys.stderr.flush()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         line = sys.stdin.readline()
+    except KeyboardInterrupt:
+        line = ""
     finally:
         signal.signal(signal.SIGINT, before)
     if not line:

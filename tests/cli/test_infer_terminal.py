@@ -89,7 +89,9 @@ def test_several_lines_history_and_completion(server):
         asked = [body["messages"][-1]["content"] for body in server.asked[-3:]]
         assert asked == ["one\ntwo", "three\nfour", "five\nsix"]
         screen.wait_for_prompt()
-        screen.type("/he\t\r")
+        screen.type("/he\t")
+        screen.wait_for("> /help")
+        screen.type("\r")
         screen.wait_for("/thought")
         screen.wait_for_prompt()
         screen.type("\x1b[A\x1b[A\r")
@@ -111,8 +113,12 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_twice_leaves(server):
         assert screen.echoes or "> " in screen.text
         screen.wait_for_prompt()
         screen.type("half a line\x03")
+        time.sleep(0.3)
+        screen.wait_for_prompt()
         screen.type("\x03")
         screen.wait_for("Press Ctrl-C again to leave")
+        time.sleep(0.3)
+        screen.wait_for_prompt()
         screen.type("\x03")
         assert screen.end() == 0
     assert server.gone.wait(5)
