@@ -48,6 +48,14 @@ Input = Annotated[Path | None, typer.Option("--input", "-i", metavar="FILE", hel
 System = Annotated[
     str, typer.Option("--system-prompt", "-s", metavar="TEXT", help="What the model is told before anything else.")
 ]
+Think = Annotated[
+    bool | None,
+    typer.Option(
+        "--think/--no-think",
+        help="Ask a template that has a switch for it for thoughts, or for none; without it, as the template likes.",
+        show_default=False,
+    ),
+]
 Slide = Annotated[
     bool,
     typer.Option(
@@ -184,6 +192,7 @@ class InferOptions:
     grammar_file: options.GrammarFile = None
     grammar: Grammar = ""
     max_tokens: options.MaxTokens = 1024
+    think: Think = None
     slide: Slide = False
     how: LoadOptions = field(default_factory=LoadOptions)
     pull: Pull = False

@@ -14,7 +14,7 @@ from app.cli.terminal import first_interrupt, note, silent_keys
 from app.cli.voices import Cost, Voice
 from app.errors import EngineDiedError, SlipstreamError
 from app.host import ChatRequest
-from app.protocol import ChatMessage, Speculation
+from app.protocol import ChatMessage, Speculation, Templating
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class Talk:
             max_tokens=self.chosen.max_tokens,
             stop=self.chosen.stop_texts(),
             slide=self.chosen.slide,
+            templating=Templating(reasoning=self.chosen.think),
         )
 
     def markdown(self) -> str:

@@ -228,6 +228,8 @@ _NAMES = {
 def _fields_of(request: ChatRequest) -> dict[str, object]:
     """Return what is set otherwise than usual; for the rest the server has its own ideas."""
     fields: dict[str, object] = {"max_completion_tokens": request.max_tokens}
+    if request.templating.reasoning is not None:
+        fields["chat_template_kwargs"] = {"enable_thinking": request.templating.reasoning}
     if request.stop:
         fields["stop"] = list(request.stop)
     if request.sampling is not None:

@@ -226,10 +226,12 @@ def test_a_server_answers_and_its_figures_are_called_its_own(server):
 
 def test_what_is_said_of_speculation_goes_to_the_server(server):
     how = ("--spec-type", "draft-mtp", "--draft-model", "org/heads", "--draft-tokens", 3, "--nctx", 2048, "-c", "npu")
+    how = (*how, "--no-think")
     assert run("infer", "speaks", "--server", server.url, "-p", "Hi", *how).returncode == 0
     asked = server.asked[-1]
     assert (asked["spec_type"], asked["spec_draft_model"], asked["spec_n_max"]) == ("draft-mtp", "org/heads", 3)
     assert (asked["nctx"], asked["compute"]) == (2048, "npu")
+    assert asked["chat_template_kwargs"] == {"enable_thinking": False}
 
 
 def test_without_a_name_its_first_model_answers(server):
