@@ -98,6 +98,9 @@ def test_several_lines_history_and_completion(server):
         while len(server.asked) < 4 and time.monotonic() < deadline:
             screen._take(0.1)
         assert server.asked[-1]["messages"][-1]["content"] == "five\nsix"
+        time.sleep(0.5)
+        screen._take(0.1)
+        screen.wait_for_prompt()
         screen.type("\x04")
         assert screen.end() == 0
 
