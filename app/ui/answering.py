@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, assert_never
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.conversation import MessageState
+from app.chat.going_on import joined
 from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
 from app.errors import EngineDiedError, SlipstreamError, UsageError
@@ -261,7 +262,8 @@ class Answering(QObject):
         runs = self._host.session.runs
         run = runs[-1] if len(runs) > runs_before else None
         stats = stats_of(run, self._started.engagement if self._started else None) if run else None
-        growing.show_status(speed_words(stats) if stats else "")
+        whole = stats if growing.before is None else joined(growing.before.stats, stats)
+        growing.show_status(speed_words(whole) if whole else "")
         view = growing.view
         self._chats.end_answer(growing, state, stats)
         if view is not None and not growing.text.strip():

@@ -36,6 +36,7 @@ def test_it_goes_on_in_the_same_message(program):
         assert texts(program) == ["count", "One two three four five."]
         assert alternatives(program) == ["", ""]
         assert not offers(program)
+        assert "5 tokens" in program.last_answer.status
         first, second = requests(program)
         assert [(m.role, m.content) for m in second.messages] == [("user", "count"), ("assistant", "One two three")]
         assert (first.templating.goes_on, second.templating.goes_on) == (False, True)
