@@ -21,6 +21,10 @@ from app.paths import config_dir
 from app.protocol import DraftTokens, SpecType
 
 Theme = Literal["system", "light", "dark"]
+Contrast = Literal["system", "normal", "high"]
+Motion = Literal["system", "full", "reduced"]
+
+MIN_FONT_EXTRA_PT, MAX_FONT_EXTRA_PT = -3, 12
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +38,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
     ``server_open`` lets other computers ask, ``server_keyed`` has this one's programs show the key, too.
     ``templates``: chat templates in place of models' own, by the models' names.
+    ``font_extra_pt`` is added to the system's font size. ``hub_endpoint`` is the
+    address of the model hub, "" for ``HF_ENDPOINT`` or the usual one; ``offline`` asks no hub at all. ``notify`` says
+    on the desktop that a long answer has ended while the window was in the background.
     """
 
     target: str = "starter"
@@ -58,6 +65,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_tokens: Annotated[int, Meta(ge=1, le=1 << 30)] = 1024
     system_prompt: str = ""
     theme: Theme = "system"
+    contrast: Contrast = "system"
+    motion: Motion = "system"
+    font_extra_pt: Annotated[int, Meta(ge=MIN_FONT_EXTRA_PT, le=MAX_FONT_EXTRA_PT)] = 0
+    enter_sends: bool = True
+    notify: bool = True
+    hub_endpoint: Annotated[str, Meta(max_length=2000)] = ""
+    offline: bool = False
     token_colours: bool = False
     models_folder: str = ""
     recommend: bool = True

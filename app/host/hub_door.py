@@ -31,13 +31,17 @@ class HubDoor:
         """Return the hub; nothing is asked yet.
 
         Raises:
-            NetworkError: HF_ENDPOINT is no address.
+            NetworkError: what was chosen as its address is none.
         """
         if self._hub is None:
             from app.models.hub import Hub  # at the start of the window nobody needs it
 
             self._hub = Hub(find=self._find)
         return self._hub
+
+    def look_again(self) -> None:
+        """Ask the hub that is chosen now from the next question on; what is under way ends where it began."""
+        self._hub = None
 
     async def ask(self, work: Callable[[Hub], T]) -> T:
         """Do blocking work with the hub beside the loop; its client takes a second to import the first time.

@@ -6,24 +6,22 @@ is said in words (:mod:`app.models.hub_faults`), after some patience with what m
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TypeVar
-from urllib.parse import urlsplit
 
-from app.errors import NetworkError, UsageError
+from app.errors import UsageError
 from app.models.hub_api import Query, ask, read_repository, read_search, repository_query, search_query, understood
 from app.models.hub_choice import Sidecar, Wanted, choose, read_name, sidecar
 from app.models.hub_faults import Asked, PassingError, not_a_hub
 from app.models.hub_http import Access, Reply, open_range
+from app.models.hub_place import checked_endpoint, hub_address
 from app.models.hub_token import Token, find_token
 from app.models.patience import Patience
 from app.models.remote import FoundModel, Item, RemoteFile, Repository, check_repo
 from app.models.remote_file import RemoteSource
 
-DEFAULT_ENDPOINT = "https://huggingface.co"
 N_API_TRIES = 3
 """How often a question to the hub is asked; a person waits for the answer."""
 
@@ -31,7 +29,7 @@ T = TypeVar("T")
 
 
 class Hub:
-    """One hub, asked as one person; the default is ``HF_ENDPOINT`` and the token that :func:`find_token` finds."""
+    """One hub, asked as one person; the default is what was chosen and the token that :func:`find_token` finds."""
 
     def __init__(
         self,
@@ -40,7 +38,7 @@ class Hub:
         find: Callable[[], Token | None] = find_token,
         patience: Patience | None = None,
     ) -> None:
-        self.endpoint = _checked_endpoint(endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT)
+        self.endpoint = checked_endpoint(endpoint, "The hub's address") if endpoint else hub_address()
         self.patience = Patience() if patience is None else patience
         self._find = find
         self._known_token: tuple[Token | None] | None = None
@@ -128,18 +126,6 @@ class Hub:
                     raise passing.fault from None
                 time.sleep(min(self.patience.delay_s(n_failures, passing.asked_s), self.patience.answer_s))
         raise not_a_hub(asked)
-
-
-def _checked_endpoint(text: str) -> str:
-    endpoint = text.strip().rstrip("/")
-    try:
-        parts = urlsplit(endpoint)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        is_address = False
-    if not is_address:
-        raise NetworkError(f"HF_ENDPOINT is {text!r}, which is no address.", f"Unset it, or set {DEFAULT_ENDPOINT}")
-    return endpoint
 
 
 def _item(wanted: Wanted, files: tuple[RemoteFile, ...]) -> Item:

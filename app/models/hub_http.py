@@ -22,6 +22,7 @@ from app import __version__
 from app.errors import HubError, NetworkError
 from app.models.deadline import within
 from app.models.hub_faults import SIGN_IN_PAGE, Asked, PassingError, changed, in_words, of_link, of_status
+from app.models.hub_place import refuse_offline
 from app.models.hub_token import Token
 from app.models.remote import RemoteFile
 
@@ -178,7 +179,12 @@ def quiet_client() -> None:
 
 @contextmanager
 def opened(url: str, headers: Mapping[str, str], silence_s: float) -> Iterator[Answer]:
-    """Ask for an address, and do not follow where it sends us; what the hub's client raises comes through."""
+    """Ask for an address, and do not follow where it sends us; what the hub's client raises comes through.
+
+    Raises:
+        NetworkError: offline is what was chosen.
+    """
+    refuse_offline()
     quiet_client()
     from huggingface_hub import get_session
 

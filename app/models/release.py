@@ -212,7 +212,7 @@ class Releases:
             case RateLimitError() | HubAccessError():
                 return RateLimitError(f"{self._host} wants no more requests for now.", f"Wait an hour. {BY_HAND}")
             case NetworkError() if "Offline" in fault.message:
-                return NetworkError("Offline mode is on, so nothing is fetched.", f"Unset HF_HUB_OFFLINE. {BY_HAND}")
+                return NetworkError("Offline mode is on, so nothing is fetched.", f"{fault.hint} {BY_HAND}")
             case NetworkError():
                 return NetworkError(f"{self._host} cannot be reached, or the connection broke.", BY_HAND)
             case HubNotFoundError():
