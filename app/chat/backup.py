@@ -23,6 +23,7 @@ import msgspec
 
 from app.chat.database import now
 from app.chat.opening import COMPANIONS
+from app.chat.progress import Progress, no_progress
 from app.chat.schema import MIGRATIONS, version_of
 from app.errors import ExportError
 from app.paths import config_dir, data_dir
@@ -32,6 +33,8 @@ MANIFEST = "slipstream-backup.json"
 
 _DATABASE = "chats.db"
 _CHUNK = 1 << 20
+_PAGES = 4096
+"""How many pages of the database are copied at a time."""
 _MAX_MANIFEST_BYTES = 16 << 20
 _LEFT_OUT = ("models", "backups", "runtimes")
 """Folders of the data folder that are large, or can be fetched again."""
@@ -66,20 +69,40 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     kept_in: str
 
 
-def back_up(path: Path) -> Manifest:
+class _Meter:
+    """Adds up bytes of several pieces of work, and tells how far all of it is."""
+
+    def __init__(self, n_all: int, note: Progress) -> None:
+        self._n_all, self._note, self._n_done = n_all, note, 0
+
+    def add(self, n_bytes: int) -> None:
+        self.reach(self._n_done + n_bytes)
+
+    def reach(self, n_bytes: int) -> None:
+        self._n_done = min(n_bytes, self._n_all)
+        self._note(self._n_done, self._n_all)
+
+
+def back_up(path: Path, note: Progress = no_progress) -> Manifest:
     """Write everything into one file; the program may be running, and go on writing, meanwhile.
+
+    ``note`` is told how many bytes are done, and may raise to stop: then there is no file, or the one of before.
 
     Raises:
         ExportError: it cannot be written, or what it is of cannot be read.
     """
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
+    small = list(_small_files())
+    database_bytes = _bytes_of(data_dir() / _DATABASE)
+    meter = _Meter(2 * database_bytes + sum(_bytes_of(source) for source, _ in small), note)
     try:
         with tempfile.TemporaryDirectory(prefix="slipstream-") as folder:
             database = Path(folder) / _DATABASE
-            facts = _copy_database(data_dir() / _DATABASE, database)
+            facts = _copy_database(data_dir() / _DATABASE, database, meter)
+            meter.reach(database_bytes)
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-                files = [_add(archive, database, f"data/{_DATABASE}")] if facts[0] else []
-                files += [_add(archive, source, name) for source, name in _small_files()]
+                files = [_add(archive, database, f"data/{_DATABASE}", meter)] if facts[0] else []
+                files += [_add(archive, source, name, meter) for source, name in small]
                 manifest = Manifest(
                     made_at=now(),
                     database_format=facts[0],
@@ -92,16 +115,17 @@ def back_up(path: Path) -> Manifest:
             os.fsync(file.fileno())
         part.replace(path)
     except (OSError, sqlite3.Error) as fault:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
         raise ExportError(
             f"The backup {path} cannot be written: {fault}.", "Choose another place, or free some space."
         ) from fault
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
     return manifest
 
 
-def read_manifest(path: Path) -> Manifest:
-    """Read what a backup holds, and check every byte of it.
+def read_manifest(path: Path, note: Progress = no_progress) -> Manifest:
+    """Read what a backup holds, and check every byte of it; ``note`` may raise to stop.
 
     Raises:
         ExportError: it is none, is damaged, or a newer version made it.
@@ -109,23 +133,25 @@ def read_manifest(path: Path) -> Manifest:
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = _manifest(archive)
+            meter = _Meter(sum(file.n_bytes for file in manifest.files), note)
             for file in manifest.files:
                 with archive.open(file.path) as source:
-                    _check(source, file, None)
+                    _check(source, file, None, meter)
     except (OSError, zipfile.BadZipFile, KeyError, RuntimeError, EOFError) as fault:
         raise _damaged(path, fault) from fault
     return manifest
 
 
-def restore(path: Path) -> Restored:
+def restore(path: Path, note: Progress = no_progress) -> Restored:
     """Put what a backup holds in the place of what is there, all or nothing; what was there is kept in a folder beside.
 
-    No other process may have the chats open meanwhile.
+    No other process may have the chats open meanwhile. ``note`` may raise to stop as long as nothing has been changed.
 
     Raises:
         ExportError: the backup is damaged, or something cannot be written; everything is as it was then.
     """
     manifest = read_manifest(path)
+    meter = _Meter(sum(file.n_bytes for file in manifest.files), note)
     stamp = now().strftime("%Y%m%d-%H%M%S")
     kept = _free_folder(data_dir() / "backups" / f"before-restore-{stamp}")
     try:
@@ -133,7 +159,7 @@ def restore(path: Path) -> Restored:
             fresh = Path(folder)
             with zipfile.ZipFile(path) as archive:
                 for file in manifest.files:
-                    _extract(archive, file, fresh)
+                    _extract(archive, file, fresh, meter)
             _refuse_while_open(data_dir() / _DATABASE)
             _swap(fresh, manifest, kept)
     except (OSError, sqlite3.Error, zipfile.BadZipFile) as fault:
@@ -147,13 +173,23 @@ def restore(path: Path) -> Restored:
 # --- writing ------------------------------------------------------------------------------------------
 
 
-def _copy_database(source: Path, target: Path) -> tuple[int, int, int]:
+def _bytes_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _copy_database(source: Path, target: Path, meter: _Meter) -> tuple[int, int, int]:
     """Copy the database as it is at one moment; return its format and how much is in it (zeros: there is none)."""
     if not source.exists():
         return 0, 0, 0
     uri = f"{source.absolute().as_uri()}?mode=rw"
     with closing(sqlite3.connect(uri, uri=True)) as db, closing(sqlite3.connect(target)) as copy:
-        db.backup(copy)
+        db.execute("BEGIN")
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()  # from here on writers do not begin the copy anew
+        page_bytes = int(db.execute("PRAGMA page_size").fetchone()[0])
+        db.backup(copy, pages=_PAGES, progress=lambda _s, left, n: meter.reach((n - left) * page_bytes))
         copy.execute("PRAGMA journal_mode = DELETE")  # one file, without companions
         version = version_of(copy)
         n_conversations = copy.execute("SELECT count(*) FROM conversation").fetchone()[0] if version else 0
@@ -174,7 +210,7 @@ def _small_files() -> Iterator[tuple[Path, str]]:
                 yield source, f"{kind}/{inside.as_posix()}"
 
 
-def _add(archive: zipfile.ZipFile, source: Path, name: str) -> BackupFile:
+def _add(archive: zipfile.ZipFile, source: Path, name: str, meter: _Meter) -> BackupFile:
     """Copy a file into an archive; what is counted and hashed is what was written."""
     digest, n_bytes = hashlib.sha256(), 0
     with source.open("rb") as file, archive.open(name, "w", force_zip64=True) as target:
@@ -182,6 +218,7 @@ def _add(archive: zipfile.ZipFile, source: Path, name: str) -> BackupFile:
             digest.update(chunk)
             target.write(chunk)
             n_bytes += len(chunk)
+            meter.add(len(chunk))
     return BackupFile(path=name, n_bytes=n_bytes, sha256=digest.hexdigest())
 
 
@@ -223,7 +260,7 @@ def _target(file: BackupFile) -> Path:
     return (data_dir() if parts[0] == "data" else config_dir()).joinpath(*parts[1:])
 
 
-def _check(source: IO[bytes], file: BackupFile, target: IO[bytes] | None) -> None:
+def _check(source: IO[bytes], file: BackupFile, target: IO[bytes] | None, meter: _Meter) -> None:
     """Read a file to its end, and write it on if there is a target; refuse it unless it is what the manifest says."""
     digest, n_bytes = hashlib.sha256(), 0
     while chunk := source.read(_CHUNK):
@@ -231,6 +268,7 @@ def _check(source: IO[bytes], file: BackupFile, target: IO[bytes] | None) -> Non
         n_bytes += len(chunk)
         if n_bytes > file.n_bytes:
             break
+        meter.add(len(chunk))
         if target is not None:
             target.write(chunk)
     if n_bytes != file.n_bytes or digest.hexdigest() != file.sha256:
@@ -239,11 +277,11 @@ def _check(source: IO[bytes], file: BackupFile, target: IO[bytes] | None) -> Non
         )
 
 
-def _extract(archive: zipfile.ZipFile, file: BackupFile, fresh: Path) -> None:
+def _extract(archive: zipfile.ZipFile, file: BackupFile, fresh: Path, meter: _Meter) -> None:
     target = fresh / file.path
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(file.path) as source, target.open("wb") as written:
-        _check(source, file, written)
+        _check(source, file, written, meter)
         written.flush()
         os.fsync(written.fileno())
 

@@ -6,12 +6,13 @@ import html
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from app.chat.archive import ConversationRecord, archive_json, record_of
 from app.chat.conversation import Conversation, Message, fenced
+from app.chat.progress import Progress, no_progress
 from app.chat.store import ChatStore
 from app.errors import ExportError
 
@@ -38,19 +39,26 @@ table { border-collapse: collapse; } td, th { border: 1px solid currentColor; pa
 """
 
 
-def export(store: ChatStore, conversation_ids: Sequence[int], kind: ExportKind) -> bytes:
-    """Return conversations as one file.
+def export(store: ChatStore, conversation_ids: Sequence[int], kind: ExportKind, note: Progress = no_progress) -> bytes:
+    """Return conversations as one file; ``note`` is told how many are read, and may raise to stop.
 
     Raises:
         StoreError: one does not exist.
     """
+    ids = _noted(conversation_ids, note)
     if kind == "json":
-        return archive_json(record_of(store, conversation_id) for conversation_id in conversation_ids)
-    conversations = [store.load(conversation_id) for conversation_id in conversation_ids]
+        return archive_json(record_of(store, conversation_id) for conversation_id in ids)
+    conversations = [store.load(conversation_id) for conversation_id in ids]
     if kind == "html":
         return html_page(conversations).encode("utf-8", "replace")
     make = markdown if kind == "md" else plain_text
     return "\n\n".join(map(make, conversations)).encode("utf-8", "replace")
+
+
+def _noted(conversation_ids: Sequence[int], note: Progress) -> Iterator[int]:
+    for number, conversation_id in enumerate(conversation_ids):
+        note(number, len(conversation_ids))
+        yield conversation_id
 
 
 def kind_of(ending: str) -> ExportKind:
