@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-Word = Literal["worker", "template", "probe", "trial", "bandwidth"]
+Word = Literal["worker", "template", "probe", "trial", "bandwidth", "doctor"]
 
 logger = logging.getLogger(__name__)
 
