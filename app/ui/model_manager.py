@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QSplitter, QTabWidget, QVBoxLayout, QWidget
@@ -9,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QSplitter, QTabWidget, QVBoxLayout, QWidg
 from app.ui.discover import DiscoverTab
 from app.ui.downloads import DownloadsTab
 from app.ui.library_tab import LibraryTab
+from app.ui.local_keys import MODELS_WINDOW
 from app.ui.main_window import window_geometry
 from app.ui.notice import NoticeBar
 from app.ui.theme import GRID
@@ -42,9 +46,9 @@ class ModelManager(QDialog):
         column.setSpacing(GRID)
         column.addWidget(self.tabs, 1)
         column.addWidget(self.notice)
-        for keys, tab in (("Ctrl+1", DISCOVER), ("Ctrl+2", LIBRARY), ("Ctrl+3", DOWNLOADS)):
-            QShortcut(QKeySequence(keys), self, lambda at=tab: self.go_to(at))
-        QShortcut(QKeySequence("Ctrl+F"), self, self.search)
+        do: list[Callable[[], None]] = [partial(self.go_to, tab) for tab in (DISCOVER, LIBRARY, DOWNLOADS)]
+        for (keys, _words), action in zip(MODELS_WINDOW, (*do, self.search), strict=True):
+            QShortcut(QKeySequence(keys), self, action)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave Enter to what has the focus: no button is the default one. Escape closes."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 
 from app.memory_types import is_quantised
 from app.settings import Settings
+from app.ui.actions import WindowAction
 from app.ui.model_options import ModelOptions
 from app.ui.theme import GRID
 
@@ -30,7 +31,11 @@ class OptionsControl(QObject):
         self._before: PairChoice | None = None
         self.popup: ModelOptions | None = None
         window.pair_bar.options_requested.connect(self.open)
-        window.add_shortcut("Ctrl+,", self.open)
+        window.action_list.add(
+            WindowAction(
+                "models.options", "Model options…", self.open, "Models", ("Ctrl+Shift+M",), also="context threads"
+            )
+        )
 
     def open(self) -> None:
         """Show the options below their button."""

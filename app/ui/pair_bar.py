@@ -150,7 +150,7 @@ class PairBar(QWidget):
         self._device = named(QLabel(), "device")
         self.sidebar_button = IconButton("sidebar", "Conversations (Ctrl+B)")
         self.panel_button = IconButton("panel", "Speed panel (Ctrl+J)")
-        self.options_button = IconButton("options", "Model options (Ctrl+,)")
+        self.options_button = IconButton("options", "Model options (Ctrl+Shift+M)")
         self.menu_button = IconButton("more", "Menu (Alt+M)")
         self._connect()
         self._build()

@@ -133,6 +133,23 @@ class Sidebar(QWidget):
         self._search.setFocus()
         self._search.selectAll()
 
+    def take_focus(self) -> None:
+        """Put the keyboard into the list."""
+        self._list().setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def edit_title(self, conversation_id: int) -> None:
+        """Let a conversation be named in its place; the marked row instead, if the keyboard is in the list."""
+        view = self._list()
+        index = view.currentIndex() if view.hasFocus() else view.rows.index_of(conversation_id)
+        if index.isValid():
+            view.setCurrentIndex(index)
+            view.edit(index)
+
+    def is_pinned(self, conversation_id: int) -> bool:
+        """Whether a conversation is kept on top."""
+        row = self._row(self._list().rows.index_of(conversation_id))
+        return row is not None and row.head is not None and row.head.is_pinned
+
     # --- what the person does -------------------------------------------------------------------------
 
     def on_search_paused(self) -> None:

@@ -1,0 +1,34 @@
+"""What can be done with the program as a whole, for the window's list of actions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from app.ui.actions import WindowAction
+
+if TYPE_CHECKING:
+    from app.ui.main_window import MainWindow
+    from app.ui.updates import UpdatesControl
+
+
+class ProgramActions(QObject):
+    """Says what the program can do, and tells about it."""
+
+    def __init__(self, window: MainWindow, updates: UpdatesControl) -> None:
+        super().__init__(window)
+        self._window, self._updates = window, updates
+        window.action_list.add(
+            WindowAction("program.update", "Look for a newer version…", updates.open, "Program", also="update"),
+            WindowAction("program.about", "About Slipstream", self.about, "Program", also="version"),
+            WindowAction("program.quit", "Quit", window.close, "Program", ("Ctrl+Q",), also="exit close"),
+        )
+
+    def about(self) -> None:
+        """Say what this is, where it keeps things, and what it is made of."""
+        from app.ui.about import AboutDialog
+
+        dialog = AboutDialog(self._window)
+        dialog.updates_wanted.connect(self._updates.open)
+        dialog.open()
