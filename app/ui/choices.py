@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
 if TYPE_CHECKING:
     from app.ui.notice import NoticeBar
 
+Watcher = Callable[[Settings, Settings], None]
+
 _BY_FILE: frozenset[SpecType] = frozenset({"draft-simple", "draft-mtp"})
 """Drafters that may have a file of their own."""
 
@@ -30,6 +33,7 @@ class Choices:
         self._notice = notice
         self.own = ConversationSettings()
         """What the open conversation sets for itself."""
+        self._watchers: list[Watcher] = []
         self.settings = Settings()
         try:
             self.settings, problem = load_settings()
@@ -42,11 +46,18 @@ class Choices:
     def change(self, **values: Any) -> None:  # noqa: ANN401 - the fields of Settings
         """Set fields and save. Where models are kept may have been changed by a command meanwhile."""
         values.setdefault("models_folder", chosen_folder(self.settings.models_folder))
-        self.settings = structs.replace(self.settings, **values)
+        before, self.settings = self.settings, structs.replace(self.settings, **values)
         try:
             save_settings(self.settings)
         except SettingsError as fault:
             self._notice.say("warning", fault.message, fault.hint)
+        if before != self.settings:
+            for watcher in self._watchers:
+                watcher(before, self.settings)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell of every change, with the settings before and after it."""
+        self._watchers.append(watcher)
 
     def reload(self) -> None:
         """Take in what was saved beside the window, as after the models folder was moved."""

@@ -108,6 +108,11 @@ class Composer(QFrame):
         self._refresh()
         self.changed.emit()
 
+    def let_enter_send(self, *, is_on: bool) -> None:
+        """Let Enter send and Shift+Enter break the line, or Ctrl+Enter send and Enter break it."""
+        self.editor.let_enter_send(is_on=is_on)
+        self._refresh()
+
     def show_answering(self, *, is_answering: bool) -> None:
         """Turn the button into *Stop*, or back into *Send*."""
         self._is_answering = is_answering
@@ -273,7 +278,7 @@ class Composer(QFrame):
         self._frame.style().polish(self._frame)
 
     def _refresh(self) -> None:
-        name, words = ("stop", "Stop (Esc)") if self._is_answering else ("send", "Send (Enter)")
+        name, words = ("stop", "Stop (Esc)") if self._is_answering else ("send", f"Send ({self.editor.send_key})")
         can = self._is_answering or bool(self.text.strip() or self.files.files)
         scheme = colours()
         self._button.setEnabled(can)

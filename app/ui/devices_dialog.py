@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui import motion
 from app.ui.model_options import Choice
 from app.ui.theme import GRID, named, text_font
 from app.ui.wording import bytes_words
@@ -102,7 +103,7 @@ class DevicesDialog(QDialog):
         self.measure_button = QPushButton("M&easure my devices")
         self.measured = QLabel(wordWrap=True)
         self.busy = QLabel(wordWrap=True)
-        self.progress = QProgressBar(textVisible=False, minimum=0, maximum=0)
+        self.progress = QProgressBar(textVisible=False)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         for label in (self.chip, self.advice, self.about_runtime, self.measured, self.busy):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -216,6 +217,7 @@ class DevicesDialog(QDialog):
         if words:  # afterwards it depends on the runtime
             self.remove_button.setEnabled(False)
         self.busy.setText(f"{words} {_BUSY_HINT}" if words else "")
+        motion.show_busy(self.progress)
         self.progress.setVisible(bool(words))
 
     def show_fault(self, words: str) -> None:

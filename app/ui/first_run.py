@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.host.pulling import Pull
     from app.models.catalog import CatalogPair
     from app.models.memory import Room
+    from app.settings import Settings
     from app.ui.choices import Choices
     from app.ui.main_window import MainWindow
     from app.ui.models_control import ModelsControl
@@ -49,6 +50,7 @@ class FirstRun(QObject):
         self.card.others_requested.connect(lambda: models.open())
         self.card.dismissed.connect(self.on_dismissed)
         models.is_shown_elsewhere = self.is_showing
+        choices.watch(self.on_settings)
         self._unsubscribe = models.pulls.subscribe(self.on_pull)
 
     async def close(self) -> None:
@@ -64,6 +66,11 @@ class FirstRun(QObject):
     def is_showing(self, pull: Pull) -> bool:
         """Tell whether the card with this download is on the screen."""
         return pull.title == self.title and self.card.isVisible()
+
+    def on_settings(self, before: Settings, after: Settings) -> None:
+        """Suggest, or do so no more, as soon as that is chosen."""
+        if before.recommend != after.recommend and self._contents is not None:
+            self.show_contents(self._contents)
 
     def show_contents(self, contents: Contents) -> None:
         """Take in what is on this computer: who has a model of their own needs no suggestion."""

@@ -14,7 +14,7 @@ Selections = Sequence[QTextEdit.ExtraSelection]
 _MOST_MARKED = 500
 FOUND = {False: ("#ffe9a8", "#1a2026"), True: ("#5c4a00", "#ffffff")}
 """Ground and text of what is found, by whether the scheme is dark."""
-CURRENT = {False: ("#b34700", "#ffffff"), True: ("#ffc266", "#1b1200")}
+CURRENT = {False: ("#853300", "#ffffff"), True: ("#ffc266", "#1b1200")}
 """Ground and text of the place that is looked at."""
 
 

@@ -29,19 +29,41 @@ class MessageEditor(QPlainTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(text_font(1.0))
         self.setTabChangesFocus(True)
+        self._does_enter_send = True
         self.setPlaceholderText("Write a message")
         self.setAccessibleName("Message")
-        self.setAccessibleDescription("Enter sends, Shift+Enter starts a new line, Escape stops the answer")
-        self.setToolTip("Enter sends · Shift+Enter starts a new line · Esc stops the answer · Drop or paste text files")
+        self.let_enter_send(is_on=True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.textChanged.connect(self.fit)
         self.fit()
 
+    def let_enter_send(self, *, is_on: bool) -> None:
+        """Let Enter send and Shift+Enter break the line, or Ctrl+Enter send and Enter break it."""
+        self._does_enter_send = is_on
+        if is_on:
+            self.setAccessibleDescription("Enter sends, Shift+Enter starts a new line, Escape stops the answer")
+            words = "Enter sends · Shift+Enter starts a new line · Esc stops the answer · Drop or paste text files"
+        else:
+            self.setAccessibleDescription("Control+Enter sends, Enter starts a new line, Escape stops the answer")
+            words = "Ctrl+Enter sends · Enter starts a new line · Esc stops the answer · Drop or paste text files"
+        self.setToolTip(words)
+
+    @property
+    def send_key(self) -> str:
+        """The key that sends."""
+        return "Enter" if self._does_enter_send else "Ctrl+Enter"
+
+    def _is_send(self, event: QKeyEvent) -> bool:
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return False
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            return True
+        return self._does_enter_send and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send on Enter, break on Shift+Enter, stop on Esc."""
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        """Send, break the line, or stop on Esc."""
+        if self._is_send(event):
             self.submitted.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.stop_pressed.emit()

@@ -129,6 +129,16 @@ class MessageList(QObject):
         view.setParent(None)
         view.deleteLater()
 
+    def rebuild(self) -> None:
+        """Build all views anew, but for one that is kept; what is at the top of the screen stays there."""
+        here = self._anchor[0] if self._anchor is not None else None
+        for number, item in enumerate(self.items):
+            if item.view is None or item.view is not self.kept:
+                self.drop(item)
+                self._heights.set(number, self._guess(item.text))
+        self._anchor = (here, (0, 0), GRID) if here is not None else None
+        self.place()
+
     def _guess(self, text: str) -> int:
         columns = max(20, (self.width or TEXT_WIDTH_PX) // 7)
         return (len(text) // columns + text.count("\n") + 1) * 20 + _FOOT_PX

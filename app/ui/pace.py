@@ -13,11 +13,16 @@ from contextlib import contextmanager
 
 import psutil
 
+from app.ui.motion import is_reduced
+
 SHARE = 0.004
 """Share of one core's time that drawing may take from an engine that has all cores."""
 
 SPARE_SHARE = 0.1
 """The same where the engine leaves a core to the window."""
+
+CALM_MS = 600
+"""Least wait where the person wants little motion: text comes in pieces, charts move on in steps."""
 
 _SMOOTHING = 0.3
 
@@ -56,4 +61,5 @@ class Pace:
             before_s = self._cost_s or self._open_s
             self._cost_s = before_s + _SMOOTHING * (self._open_s - before_s)
             self._open_s = 0.0
-        return round(min(self.most_ms, max(self.least_ms, 1000 * self._cost_s / self._share)))
+        wait_ms = round(min(self.most_ms, max(self.least_ms, 1000 * self._cost_s / self._share)))
+        return max(wait_ms, CALM_MS) if is_reduced() else wait_ms

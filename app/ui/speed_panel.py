@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.font_size import font_bus
 from app.ui.panel_foot import PanelFoot
 from app.ui.theme import GRID, named, number_font, text_font
 from app.ui.wording import tip
@@ -96,6 +97,7 @@ class SpeedPanel(QWidget):
         self._facts = QGridLayout()
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
         self.foot = PanelFoot()
+        font_bus().changed.connect(self._fix_number)
         self.foot.record_requested.connect(self.record_requested)
         self.foot.cancel_requested.connect(self.cancel_requested)
         self.foot.export_requested.connect(self.export_requested)

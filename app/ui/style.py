@@ -7,6 +7,7 @@ from app.ui.theme import Colours
 _RULES = """
 QLabel#muted, QLabel#status, QLabel#caption, QLabel#state, QLabel#nothing { color: %(muted)s; }
 QLabel#error { color: %(danger)s; }
+QLabel#fault { color: %(danger)s; }
 QLabel#nothing { padding: 12px; }
 QLabel#device { color: %(muted)s; border: 1px solid %(border)s; border-radius: 8px; padding: 1px 8px; }
 QSplitter::handle { background: %(border)s; }

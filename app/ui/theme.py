@@ -30,7 +30,7 @@ from app.paths import resource
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
-    from app.settings import Theme
+    from app.settings import Contrast, Theme
 
 W = TypeVar("W", bound=QWidget)
 
@@ -41,9 +41,10 @@ _ICON_PX = 18
 
 
 class Colours(NamedTuple):
-    """One scheme. Contrast of text, muted, accent, warning and danger on window and base is at least 4.5 : 1."""
+    """One scheme. Contrast of what is text, on window, base and raised: at least 4.5 : 1, with ``is_high`` 7 : 1."""
 
     is_dark: bool
+    is_high: bool
     window: str
     base: str
     raised: str
@@ -64,6 +65,7 @@ class Colours(NamedTuple):
 
 LIGHT = Colours(
     is_dark=False,
+    is_high=False,
     window="#f5f7f8",
     base="#ffffff",
     raised="#eaeef1",
@@ -83,6 +85,7 @@ LIGHT = Colours(
 )
 DARK = Colours(
     is_dark=True,
+    is_high=False,
     window="#15191d",
     base="#1b2025",
     raised="#262d34",
@@ -100,6 +103,47 @@ DARK = Colours(
     code_number="#efb17f",
     code_name="#86bdf5",
 )
+HIGH_LIGHT = Colours(
+    is_dark=False,
+    is_high=True,
+    window="#fffffe",
+    base="#ffffff",
+    raised="#ececec",
+    border="#3d3d3d",
+    text="#000000",
+    muted="#333333",
+    accent="#00425c",
+    on_accent="#ffffff",
+    plain="#6e2f00",
+    warning="#5c3500",
+    danger="#8a0b0b",
+    code_keyword="#6b0f70",
+    code_string="#0f4d17",
+    code_comment="#3d4650",
+    code_number="#6e2f00",
+    code_name="#0d3f78",
+)
+HIGH_DARK = Colours(
+    is_dark=True,
+    is_high=True,
+    window="#000001",
+    base="#000000",
+    raised="#1c1c1c",
+    border="#c8c8c8",
+    text="#ffffff",
+    muted="#d6d6d6",
+    accent="#66e0ff",
+    on_accent="#000000",
+    plain="#ffbf80",
+    warning="#ffd24d",
+    danger="#ffaaa3",
+    code_keyword="#e9baff",
+    code_string="#b8f0a0",
+    code_comment="#c4ccd4",
+    code_number="#ffc799",
+    code_name="#a6d4ff",
+)
+SCHEMES = (LIGHT, DARK, HIGH_LIGHT, HIGH_DARK)
 
 
 class _Bus(QObject):
@@ -118,8 +162,10 @@ def follow(restyle: Callable[[], object]) -> None:
 
 
 def colours() -> Colours:
-    """Return the scheme of the application's palette."""
-    return DARK if QGuiApplication.palette().color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
+    """Return the scheme of the application's palette; before there is one, that which is most like the system's."""
+    window = QGuiApplication.palette().color(QPalette.ColorRole.Window)
+    name = window.name()
+    return next((s for s in SCHEMES if s.window == name), DARK if window.lightness() < 128 else LIGHT)
 
 
 def make_palette(scheme: Colours) -> QPalette:
@@ -153,36 +199,47 @@ def make_palette(scheme: Colours) -> QPalette:
 
 
 class ThemeSwitch(QObject):
-    """Applies the person's choice to the application and follows the system while the choice is ``system``."""
+    """Applies the person's choices to the application and follows the system while they say so."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
         self._app = app
         self._choice: Theme | None = None
-        app.styleHints().colorSchemeChanged.connect(self.on_system_changed)
+        self._contrast: Contrast = "system"
+        self._hints = app.styleHints()  # kept: what it gives away dies with this reference
+        self._hints.colorSchemeChanged.connect(self.on_system_changed)
+        self._wishes = self._hints.accessibility()
+        self._wishes.contrastPreferenceChanged.connect(self.on_system_changed)
 
-    def choose(self, choice: Theme) -> None:
-        """Switch to light, dark, or whatever the system has."""
+    def choose(self, choice: Theme, contrast: Contrast | None = None) -> None:
+        """Switch to light, dark, or whatever the system has, with high contrast or without; None: as it is."""
         first, self._choice = self._choice is None, choice
+        self._contrast = contrast or self._contrast
         if first and choice == "system":
             self._apply(is_dark=colours().is_dark)  # Qt's own palette is that of the system
             return
         from PySide6.QtCore import Qt  # a tenth of the time to the first paint, so not unless it must be
 
         schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark, "system": Qt.ColorScheme.Unknown}
-        self._app.styleHints().setColorScheme(schemes[choice])  # the window's frame follows
-        self._apply(
-            is_dark=self._app.styleHints().colorScheme().name == "Dark" if choice == "system" else choice == "dark"
-        )
+        self._hints.setColorScheme(schemes[choice])  # the window's frame follows
+        self._apply(is_dark=self._hints.colorScheme().name == "Dark" if choice == "system" else choice == "dark")
 
     def on_system_changed(self) -> None:
-        """Follow the system, if that is what was chosen."""
-        if self._choice == "system":
-            self._apply(is_dark=self._app.styleHints().colorScheme().name == "Dark")
+        """Follow the system in what was left to it."""
+        if self._choice is not None and "system" in (self._choice, self._contrast):
+            self.choose(self._choice)
+
+    @property
+    def is_high(self) -> bool:
+        """Whether contrast is to be high."""
+        if self._contrast != "system":
+            return self._contrast == "high"
+        return self._wishes.contrastPreference().name == "HighContrast"
 
     def _apply(self, *, is_dark: bool) -> None:
-        before = colours()
-        self._app.setPalette(make_palette(DARK if is_dark else LIGHT))
+        before, is_high = colours(), self.is_high
+        scheme = next(s for s in SCHEMES if (s.is_dark, s.is_high) == (is_dark, is_high))
+        self._app.setPalette(make_palette(scheme))
         if colours() is not before:
             _bus().changed.emit()
 

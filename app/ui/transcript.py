@@ -248,6 +248,10 @@ class Transcript(QWidget):
         if (number := self._list.number_of(view)) >= 0:
             self.asked.emit(number, action)
 
+    def rebuild(self) -> None:
+        """Measure and draw everything anew, as after the size of the font has changed."""
+        self._list.rebuild()
+
     # --- following ------------------------------------------------------------------------------------
 
     @property

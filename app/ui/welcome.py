@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui import motion
 from app.ui.theme import GRID, colours, follow, named, text_font
 
 EXAMPLES = (
@@ -100,8 +101,11 @@ class Suggestion(QFrame):
     def show_running(self, words: str, percent: int | None) -> None:
         """Show how far it is; None while nobody can tell."""
         self._set(words, "&Pause", self.pause_requested)
-        self.progress.setRange(0, 0 if percent is None else 100)
-        self.progress.setValue(percent or 0)
+        if percent is None:
+            motion.show_busy(self.progress)
+        else:
+            self.progress.setRange(0, 100)
+            self.progress.setValue(percent)
         self.progress.show()
         self.later.hide()
 
