@@ -168,6 +168,7 @@ class Answering(QObject):
         except Exception as fault:
             state = "interrupted"
             logger.exception("a turn failed")
+            self._window.fault_happened.emit(fault)
             words = f"Something unexpected went wrong ({type(fault).__name__}: {fault})."
             self._say_failed(growing, words, "The details are in the log.")
         finally:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
     from app.ui.main_window import MainWindow
+    from app.ui.restoring import Said
     from app.ui.theme import ThemeSwitch
 
 
@@ -41,16 +42,24 @@ def main(files: Sequence[str] = ()) -> int:
     paths = [Path(name).absolute() for name in files]
     if not instance.claim() and instance.call(paths):
         return 0
-    theme, window = open_window(app)
-    window.wanted_files = paths
-    instance.raise_requested.connect(window.come_to_front)
-    instance.files_given.connect(window.files_given)
     QTimer.singleShot(0, instance.listen)
+    said: Said | None = None
     try:
-        _run(app, window, theme)
+        while True:
+            theme, window = open_window(app)
+            window.wanted_files, paths = paths, []
+            instance.raise_requested.connect(window.come_to_front)
+            instance.files_given.connect(window.files_given)
+            wanted = _run(app, window, theme, said)
+            instance.raise_requested.disconnect(window.come_to_front)
+            instance.files_given.disconnect(window.files_given)
+            if wanted is None:
+                return 0
+            theme.deleteLater()
+            window.deleteLater()
+            said = _restore(app, wanted)
     finally:
         instance.release()
-    return 0
 
 
 def _take_identity() -> None:
@@ -76,12 +85,20 @@ def open_window(app: QApplication) -> tuple[ThemeSwitch, MainWindow]:
     """Show the window and return when it has been painted."""
     from PySide6.QtCore import QEventLoop
 
-    from app.ui.main_window import MainWindow, remembered_theme, window_geometry
+    from app.ui.font_size import choose_font_size
+    from app.ui.main_window import (
+        MainWindow,
+        remembered_contrast,
+        remembered_font_extra_pt,
+        remembered_theme,
+        window_geometry,
+    )
     from app.ui.theme import ThemeSwitch
 
     geometry = window_geometry()
     theme = ThemeSwitch(app)
-    theme.choose(remembered_theme(geometry))
+    theme.choose(remembered_theme(geometry), remembered_contrast(geometry))
+    choose_font_size(remembered_font_extra_pt(geometry))
     window = MainWindow(geometry)
     window.show()
     while not window.is_painted:
@@ -89,7 +106,8 @@ def open_window(app: QApplication) -> tuple[ThemeSwitch, MainWindow]:
     return theme, window
 
 
-def _run(app: QApplication, window: MainWindow, theme: ThemeSwitch) -> None:
+def _run(app: QApplication, window: MainWindow, theme: ThemeSwitch, said: Said | None) -> Path | None:
+    """Run the program until its window is closed; return the backup that is to be restored, if one is."""
     window.build()
     import qasync
 
@@ -97,4 +115,15 @@ def _run(app: QApplication, window: MainWindow, theme: ThemeSwitch) -> None:
 
     loop = qasync.QEventLoop(app)
     with loop:
-        loop.run_until_complete(run(window, theme))
+        wanted: Path | None = loop.run_until_complete(run(window, theme, said))
+    return wanted
+
+
+def _restore(app: QApplication, path: Path) -> Said:
+    import qasync
+
+    from app.ui.restoring import restore
+
+    with qasync.QEventLoop(app) as loop:
+        said: Said = loop.run_until_complete(restore(path))
+    return said

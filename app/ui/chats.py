@@ -72,8 +72,8 @@ class Chats(QObject):
         """The answer that is on its way, in this conversation or another."""
         return self._writing.growing
 
-    def start(self) -> None:
-        """Mark what a crash left unfinished, and open the newest conversation."""
+    def start(self, last_id: int = 0) -> None:
+        """Mark what a crash left unfinished, and open the last conversation, or the newest."""
         with Told(self._window.notice, "Reading your conversations failed."):
             self._store.recover()
             self._keep_new_draft(self._store.draft(None))  # of a program that was killed
@@ -85,7 +85,7 @@ class Chats(QObject):
             self._window.notice.say("warning", "Conversations are not being saved.", "They last until you close.")
         heads = self.refresh()
         if heads:
-            self.open(heads[0])
+            self.open(last_id if last_id in heads else heads[0])
         else:
             self.new()
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -25,30 +26,39 @@ from app.models.library import Library
 from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
 from app.ui.branching import Branching
+from app.ui.chat_actions import ChatActions, of_conversation
 from app.ui.chats import Chats
 from app.ui.chats_deleting import ChatsDeleting
 from app.ui.choices import Choices
 from app.ui.conversation_actions import conversation_actions
 from app.ui.conversation_control import ConversationControl
+from app.ui.crash_control import REPORT, CrashControl
+from app.ui.data_control import DataControl
 from app.ui.devices_control import DevicesControl
 from app.ui.engine_control import EngineControl
 from app.ui.garbage import WindowGarbage
 from app.ui.keeping import Keeping
 from app.ui.links import ask_to_open
 from app.ui.models_control import ModelsControl
+from app.ui.notify_control import NotifyControl
 from app.ui.options_control import OptionsControl
+from app.ui.palette import PaletteControl
 from app.ui.panel_control import PanelControl
 from app.ui.profiler import ProfilerControl
+from app.ui.program_actions import ProgramActions
 from app.ui.roofline import RooflineControl
 from app.ui.serving_control import ServingControl
 from app.ui.session_control import SessionControl
+from app.ui.settings_control import SettingsControl
 from app.ui.shelf_control import ShelfControl
 from app.ui.token_counts import TokenCounts
 from app.ui.updates import UpdatesControl
+from app.ui.window_actions import WindowActions
 from app.ui.window_menu import WindowMenu
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
+    from app.ui.restoring import Said
     from app.ui.theme import ThemeSwitch
 
 logger = logging.getLogger(__name__)
@@ -74,8 +84,8 @@ class Controller(QObject):
     ) -> None:
         super().__init__(window)
         self.window = window
+        window.action_list.clear()
         self.choices = Choices(window.notice)
-        theme.choose(self.choices.settings.theme)
         self.library = library or Library()
         self.host = host or Host(library=self.library)
         self.store = store or self._open_store()
@@ -100,14 +110,10 @@ class Controller(QObject):
         self.roofline = RooflineControl(window, self.host)
         self.models = ModelsControl(window, self.host, self.library, self.choices, self.engine)
         self.shelf = ShelfControl(window, self.library, self.choices, self.engine, self.models)
-        self.menu = WindowMenu(window, theme, self.choices, self.chats, self.engine, self.models)
-        self.menu.use(self.shelf)
         self.devices = DevicesControl(window, self.choices, self.engine)
-        self.menu.use_devices(self.devices)
-        self.menu.serving = self.serving = ServingControl(window, self.host, self.library, self.choices)
-        self.menu.use_conversation(conversation_actions(self.conversation, self.branching, self.deleting))
-        self.updates = UpdatesControl(window, self.choices)
-        self.menu.use_updates(self.updates)
+        self.serving = ServingControl(window, self.host, self.library, self.choices)
+        self._offer_actions(theme)
+        self.wanted_backup: Path | None = None
         self._closed = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Task[None] | None = None
         self._charts = QTimer(self, singleShot=True, interval=CHARTS_AFTER_MS)
@@ -120,10 +126,28 @@ class Controller(QObject):
         window.files_given.connect(self.shelf.drop.take)
         window.transcript.link_clicked.connect(lambda url: ask_to_open(url, window.notice))
 
+    def _offer_actions(self, theme: ThemeSwitch) -> None:
+        """Say what can be done with all of that, and with the program as a whole."""
+        window = self.window
+        self.chat_actions = ChatActions(window, self.chats)
+        self.actions = WindowActions(window, self.choices, self.engine, self.models)
+        self.actions.use(self.shelf, self.devices, self.serving)
+        about_one = conversation_actions(self.conversation, self.branching, self.deleting)
+        window.action_list.add(*(of_conversation(action) for action in about_one))
+        self.menu = WindowMenu(window)
+        self.data = DataControl(window, self.chats)
+        self.data.on_restore = self.on_restore
+        self.settings = SettingsControl(window, theme, self.choices, self.models.door, self.data)
+        self.notify = NotifyControl(window, self.chats, self.answering, self.choices)
+        self.palette = PaletteControl(window)
+        self.crash = CrashControl(window, self.host)
+        self.updates = UpdatesControl(window, self.choices)
+        self.program_actions = ProgramActions(window, self.updates)
+
     def start(self) -> None:
         """Show the conversations, start the engine, and then load the charts."""
         self.window.transcript.show_tokens(is_on=self.choices.settings.token_colours)
-        self.chats.start()
+        self.chats.start(self.window.last_conversation)
         self.deleting.start()
         self.engine.start()
         self.roofline.start()
@@ -156,15 +180,19 @@ class Controller(QObject):
             self.window.hide()
             self._closing = asyncio.get_running_loop().create_task(self.close())
 
+    def on_restore(self, path: Path) -> None:
+        """End everything, so that a backup can take the place of what is here; then the window opens anew."""
+        self.wanted_backup = path
+        self.on_close_requested()
+
     async def close(self) -> None:
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
         measuring = (self.counts, self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
+        asking = (self.serving, self.data, self.settings, self.crash, self.notify, self.updates, self.conversation)
         parts = (
-            self.serving,
+            *asking,
             *measuring,
-            self.updates,
-            self.conversation,
             self.answering,
             self.deleting,
             self.panel,
@@ -179,6 +207,7 @@ class Controller(QObject):
                 logger.warning("%s did not end in %s s", part.__qualname__, CLOSE_S)
             except Exception:
                 logger.exception("%s failed", part.__qualname__)
+        self.window.remember_conversation(self.chats.current.id if self.chats.current is not None else 0)
         self.chats.close()
         self.window.panel.remove_charts()
         self.window.allow_close()
@@ -187,8 +216,14 @@ class Controller(QObject):
             self._closed.set_result(None)
 
 
-async def run(window: MainWindow, theme: ThemeSwitch) -> None:
-    """Run the program behind a painted window until it is closed."""
+async def run(window: MainWindow, theme: ThemeSwitch, said: Said | None = None) -> Path | None:
+    """Run the program behind a painted window until it is closed; return the backup to restore, if one is to be.
+
+    Args:
+        window: where it runs.
+        theme: the application's colours.
+        said: what to tell first, as how a restore went.
+    """
     loop = asyncio.get_running_loop()
     executor = ThreadPoolExecutor(2, thread_name_prefix="window")
     loop.set_default_executor(executor)
@@ -199,10 +234,13 @@ async def run(window: MainWindow, theme: ThemeSwitch) -> None:
     try:
         with _signals_close(window), _faults_are_told(window):
             controller.start()
+            if said is not None:
+                window.notice.say(said.kind, said.message, said.hint)
             await controller.closed()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
         garbage.stop()
+    return controller.wanted_backup
 
 
 @contextmanager
@@ -238,4 +276,6 @@ def report(window: MainWindow, context: dict[str, object]) -> None:
         f"Something unexpected went wrong ({type(fault).__name__})." if fault else "Something unexpected went wrong."
     )
     if isValid(window):  # a task that is collected with the rest of the program reports after the window's end
-        window.notice.say("error", words, "The details are in the log.")
+        window.fault_happened.emit(fault)
+        show = ("Show the report…", lambda: window.action_list.run(REPORT))
+        window.notice.say("error", words, "The details are in the log.", action=show)

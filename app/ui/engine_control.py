@@ -327,7 +327,8 @@ class EngineControl(QObject):
         action = (RESTART, self.restart)
         if not self._choices.pair().is_on_processor:
             action = (USE_PROCESSOR, self.use_processor)
-        self._window.notice.say("error", fault.message, KEPT, action=action)
+        report = ("Report…", lambda: self._window.action_list.run("program.report"))
+        self._window.notice.say("error", fault.message, KEPT, action=action, more=report)
 
     def say_stuck(self, words: str) -> None:
         """Say that the engine hangs, and offer to start it again."""

@@ -6,7 +6,7 @@ loaded, and :meth:`MainWindow.build` puts the parts in right after that. What th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,15 @@ from PySide6.QtCore import QSettings, QSize, Signal
 from PySide6.QtWidgets import QMainWindow
 
 from app.paths import config_dir
+from app.ui.font_size import font_extra_pt
 from app.ui.theme import colours, follow
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent
     from PySide6.QtWidgets import QLabel, QSplitter, QWidget
 
-    from app.settings import Theme
+    from app.settings import Contrast, Theme
+    from app.ui.actions import ActionList
     from app.ui.composer import Composer
     from app.ui.notice import NoticeBar
     from app.ui.pair_bar import PairBar
@@ -34,6 +36,7 @@ NARROW_PX = 960
 """A first window narrower than this starts without the conversation list."""
 
 _SIDEBAR_PX, _PANEL_PX = 220, 300
+_MOST_EXTRA_PT = 30.0
 
 
 def window_geometry() -> QSettings:
@@ -47,17 +50,34 @@ def remembered_theme(geometry: QSettings) -> Theme:
     return "system" if is_dark is None else "dark" if is_dark in (True, "true") else "light"
 
 
+def remembered_contrast(geometry: QSettings) -> Contrast:
+    """Return whether the last window's contrast was high."""
+    return "high" if geometry.value("high_contrast") in (True, "true") else "normal"
+
+
+def remembered_font_extra_pt(geometry: QSettings) -> float:
+    """Return by how many points the last window's texts were larger than the system's."""
+    try:
+        extra_pt = float(str(geometry.value("font_extra_pt", 0.0)))
+    except ValueError:
+        return 0.0
+    return extra_pt if abs(extra_pt) < _MOST_EXTRA_PT else 0.0
+
+
 class MainWindow(QMainWindow):
     """The one window of the program.
 
     Attributes:
         wanted_files: model files that the program was started with.
         sidebar, pair_bar, notice, transcript, composer, panel: the parts, there after :meth:`build`.
+        action_list: what can be done in the window, by name; there after :meth:`build`, filled by who can do it.
     """
 
     close_requested = Signal()
     files_given = Signal(list)  # model files that were opened with the program while it runs
+    fault_happened = Signal(object)  # an exception that nobody caught, or None
 
+    action_list: ActionList
     sidebar: Sidebar
     pair_bar: PairBar
     notice: NoticeBar
@@ -89,6 +109,7 @@ class MainWindow(QMainWindow):
         from PySide6.QtWidgets import QSplitter
 
         from app.paths import resource
+        from app.ui.actions import ActionList
         from app.ui.composer import Composer
         from app.ui.notice import NoticeBar
         from app.ui.pair_bar import PairBar
@@ -98,6 +119,7 @@ class MainWindow(QMainWindow):
 
         self.setWindowIcon(QIcon(str(resource("icons", "app.svg"))))
         follow(self.restyle)
+        self.action_list = ActionList(self, self._geometry)
         self.sidebar, self.pair_bar, self.panel = Sidebar(), PairBar(), SpeedPanel()
         self.notice, self.transcript, self.composer = NoticeBar(), Transcript(), Composer()
         centre = self._centre()
@@ -143,12 +165,6 @@ class MainWindow(QMainWindow):
         column.addWidget(self.transcript, 1)
         column.addLayout(row)
         return centre
-
-    def add_shortcut(self, keys: str, action: Callable[[], object]) -> None:
-        """Let keys do something anywhere in the window."""
-        from PySide6.QtGui import QKeySequence, QShortcut
-
-        QShortcut(QKeySequence(keys), self, action)
 
     def toggle_sidebar(self) -> None:
         """Show or hide the conversations."""
@@ -197,7 +213,20 @@ class MainWindow(QMainWindow):
         self._geometry.setValue("sidebar", not self.sidebar.isHidden())
         self._geometry.setValue("panel", not self.panel.isHidden())
         self._geometry.setValue("dark", colours().is_dark)
+        self._geometry.setValue("high_contrast", colours().is_high)
+        self._geometry.setValue("font_extra_pt", font_extra_pt())
         self._geometry.sync()
+
+    def remember_conversation(self, conversation_id: int) -> None:
+        """Remember which conversation was open, for the next window."""
+        self._geometry.setValue("conversation", conversation_id)
+        self._geometry.sync()
+
+    @property
+    def last_conversation(self) -> int:
+        """The conversation that was open in the last window, 0 if none was."""
+        value = str(self._geometry.value("conversation", 0))
+        return int(value) if value.isdecimal() else 0
 
     def _restore_parts(self) -> None:
         self._splitter.setSizes([_SIDEBAR_PX, self.width() - _SIDEBAR_PX - _PANEL_PX, _PANEL_PX])

@@ -1,4 +1,4 @@
-"""Something a person should know, said inside the window: the fact, what to do next, at most one button.
+"""Something a person should know, said inside the window: the fact, what to do next, a button for that.
 
 Never a dialog that stops the work. One notice is shown at a time; the newest wins, and the person can close it.
 """
@@ -19,7 +19,7 @@ _PREFIX = {"info": "", "warning": "Warning: ", "error": "Error: "}
 
 
 class NoticeBar(QFrame):
-    """A line of words with a hint and at most one button; hidden while there is nothing to say."""
+    """A line of words with a hint and a button or two; hidden while there is nothing to say."""
 
     closed = Signal()
 
@@ -34,6 +34,10 @@ class NoticeBar(QFrame):
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._action = QPushButton()
         self._action.clicked.connect(self.on_action)
+        self._on_more: Callable[[], object] | None = None
+        self._more = QPushButton()
+        self._more.setAccessibleName("More about this notice")
+        self._more.clicked.connect(self.on_more)
         self._close = IconButton("close", "Close this notice")
         self._close.clicked.connect(self.on_close)
         self._expiry = QTimer(self, singleShot=True)
@@ -43,6 +47,7 @@ class NoticeBar(QFrame):
         row.setSpacing(GRID)
         row.addWidget(self._icon)
         row.addWidget(self._label, 1)
+        row.addWidget(self._more)
         row.addWidget(self._action)
         row.addWidget(self._close)
         self._is_tinted = False
@@ -53,6 +58,11 @@ class NoticeBar(QFrame):
         """What is said now, "" while hidden."""
         return "" if self.isHidden() else str(self._label.text())
 
+    @property
+    def has_action(self) -> bool:
+        """Whether there is a button to press."""
+        return not self.isHidden() and self._on_action is not None
+
     def say(
         self,
         kind: NoticeKind,
@@ -60,9 +70,19 @@ class NoticeBar(QFrame):
         hint: str = "",
         *,
         action: tuple[str, Callable[[], object]] | None = None,
+        more: tuple[str, Callable[[], object]] | None = None,
         expires_s: float = 0.0,
     ) -> None:
-        """Show a notice in place of the one that is there; ``action`` is a button's words and what it does."""
+        """Show a notice in place of the one that is there.
+
+        Args:
+            kind: how grave it is.
+            message: the fact.
+            hint: what to do next.
+            action: the words of a button and what it does.
+            more: the same for a second one, which tells more and leaves the notice where it is.
+            expires_s: how long it is shown; 0 until it is closed.
+        """
         if not self.isHidden():
             self.closed.emit()
         self._kind = kind
@@ -72,6 +92,9 @@ class NoticeBar(QFrame):
         self._on_action = action[1] if action else None
         self._action.setText(action[0] if action else "")
         self._action.setVisible(action is not None)
+        self._on_more = more[1] if more else None
+        self._more.setText(more[0] if more else "")
+        self._more.setVisible(more is not None)
         self._expiry.stop()
         if expires_s:
             self._expiry.start(round(expires_s * 1000))
@@ -90,6 +113,11 @@ class NoticeBar(QFrame):
         self.hide()
         if self._on_action is not None:
             self._on_action()
+
+    def on_more(self) -> None:
+        """Tell more; what the other button is for is still to be done."""
+        if self._on_more is not None:
+            self._on_more()
 
     def on_close(self) -> None:
         """Close the notice."""

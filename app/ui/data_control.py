@@ -1,0 +1,266 @@
+"""All conversations out and in, a backup and its restoring: asked for in the window, done on a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.chat import archive, backup, export
+from app.chat.importing import read_path
+from app.chat.store import ChatStore
+from app.errors import SlipstreamError, StoreError
+from app.host.background import beside
+from app.models.transfer import StoppedError
+from app.paths import config_dir, data_dir
+from app.ui.actions import WindowAction
+from app.ui.question import Question
+from app.ui.reveal import show_folder
+from app.ui.work_dialog import Work, WorkDialog
+
+if TYPE_CHECKING:
+    from app.chat.archive import ConversationRecord
+    from app.chat.progress import Progress
+    from app.ui.chats import Chats
+    from app.ui.main_window import MainWindow
+
+T = TypeVar("T")
+
+_KINDS = {"JSON, with all branches": "json", "Markdown": "md", "HTML": "html", "Text": "txt"}
+_CANCELLED = "Cancelled. Nothing was changed."
+
+
+class DataControl(QObject):
+    """Owns the work on everything a person has made.
+
+    Attributes:
+        on_restore: what brings a checked backup in, when the program is not running.
+    """
+
+    def __init__(self, window: MainWindow, chats: Chats) -> None:
+        super().__init__(window)
+        self._window, self._chats = window, chats
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.dialog: WorkDialog | None = None
+        self.question: Question | None = None
+        self._work: Work | None = None
+        self.on_restore: Callable[[Path], None] = lambda _path: None
+        window.action_list.add(
+            WindowAction(
+                "data.export", "Export all conversations…", self.ask_export, "Program", in_menu=False, also="save"
+            ),
+            WindowAction(
+                "data.import", "Import conversations…", self.ask_import, "Program", in_menu=False, also="open"
+            ),
+            WindowAction("data.backup", "Back up everything…", self.ask_backup, "Program", in_menu=False, also="save"),
+            WindowAction("data.restore", "Restore a backup…", self.ask_restore, "Program", in_menu=False),
+            WindowAction("data.show", "Show the data folder", self.show, "Program", in_menu=False),
+        )
+
+    def do(self, name: str) -> None:
+        """Do what a button of the settings asks for."""
+        self._window.action_list.run(f"data.{name}")
+
+    def where(self) -> str:
+        """Say where what a person has made is kept."""
+        return f"Conversations and baselines: {data_dir()}\nSettings: {config_dir()}"
+
+    def show(self) -> None:
+        """Show the folder in the system's file manager."""
+        if not show_folder(data_dir()):
+            self._window.notice.say("info", f"Your data is in {data_dir()}.", "No file manager was found to show it.")
+
+    async def close(self) -> None:
+        """Stop what is under way, and wait for its end."""
+        if self._work is not None:
+            self._work.stop()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    # --- asking ---------------------------------------------------------------------------------------
+
+    @property
+    def _parent(self) -> QWidget:
+        """What a dialog opens above: the settings, if they are open."""
+        from PySide6.QtWidgets import QApplication
+
+        above = QApplication.activeModalWidget()
+        return above if above is not None else self._window
+
+    def ask_export(self) -> None:
+        """Ask where all conversations are to go, and as what."""
+        dialog = QFileDialog(self._parent, "Export all conversations", "conversations.json")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([f"{words} (*.{kind})" for words, kind in _KINDS.items()])
+        dialog.setDefaultSuffix("json")
+        dialog.filterSelected.connect(lambda words: dialog.setDefaultSuffix(words.rpartition("*.")[2].rstrip(")")))
+        self._open(dialog, lambda names: self.export_all(Path(names[0])))
+
+    def ask_import(self) -> None:
+        """Ask which files to add."""
+        dialog = QFileDialog(self._parent, "Import conversations")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilters(["Conversations (*.json *.jsonl *.zip)", "All files (*)"])
+        self._open(dialog, lambda names: self.import_files([Path(name) for name in names]))
+
+    def ask_backup(self) -> None:
+        """Ask where the backup is to go."""
+        dialog = QFileDialog(self._parent, "Back up everything", f"slipstream-{export_day()}.zip")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("zip")
+        self._open(dialog, lambda names: self.back_up(Path(names[0])))
+
+    def ask_restore(self) -> None:
+        """Ask which backup to restore."""
+        dialog = QFileDialog(self._parent, "Restore a backup")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(["Backups (*.zip)", "All files (*)"])
+        self._open(dialog, lambda names: self.check_backup(Path(names[0])))
+
+    def _open(self, dialog: QFileDialog, then: Callable[[list[str]], None]) -> None:
+        dialog.filesSelected.connect(then)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    # --- doing ----------------------------------------------------------------------------------------
+
+    def export_all(self, path: Path) -> None:
+        """Write all conversations into one file; the ending of its name says how."""
+        self._start(self._export_all(path))
+
+    def import_files(self, paths: list[Path]) -> None:
+        """Add the conversations of files, of all or of none."""
+        self._start(self._import(paths))
+
+    def back_up(self, path: Path) -> None:
+        """Write everything into one file."""
+        self._start(self._back_up(path))
+
+    def check_backup(self, path: Path) -> None:
+        """Look whether a backup is whole; then ask whether it is really to take the place of what is here."""
+        self._start(self._check_backup(path))
+
+    async def _export_all(self, path: Path) -> None:
+        n_all = await self._do("Exporting all conversations…", partial(export_everything, self._chats.store, path))
+        self._say(f"{conversations_words(n_all)} written to {path}.")
+
+    async def _back_up(self, path: Path) -> None:
+        manifest = await self._do("Backing everything up…", lambda note: backup.back_up(path, note))
+        self._say(f"{path} holds {conversations_words(manifest.n_conversations)}, with settings and baselines.")
+
+    async def _check_backup(self, path: Path) -> None:
+        manifest = await self._do("Checking the backup…", lambda note: backup.read_manifest(path, note))
+        question = self.question = Question(
+            self._parent,
+            "Restore this backup?",
+            f"It holds {conversations_words(manifest.n_conversations)} of {manifest.made_at:%Y-%m-%d %H:%M} UTC. They"
+            " take the place of what is here, which is kept in a folder. The window closes and opens anew.",
+            "Restore",
+        )
+        question.ask(lambda: self.on_restore(path), self._forget_question)
+
+    def _forget_question(self) -> None:
+        self.question = None
+
+    async def _import(self, paths: list[Path]) -> None:
+        found = await self._do("Reading…", partial(_read_all, paths))
+        records = [record for one in found for record in one.records]
+        await self._do("Adding the conversations…", partial(add_everything, self._chats.store, records))
+        self._chats.refresh()
+        self._say(" ".join(f"{path.name}: {one.words()}" for path, one in zip(paths, found, strict=True)))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._tasks:
+            work.close()
+            self._window.notice.say("info", "Something else is under way.", "Wait for its end, or cancel it.")
+            return
+        task = asyncio.get_running_loop().create_task(self._told(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _told(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except StoppedError:
+            self._say(_CANCELLED)
+        except SlipstreamError as fault:
+            self._window.notice.say("error", fault.message, fault.hint)
+
+    async def _do(self, words: str, work: Callable[[Progress], T]) -> T:
+        """Run blocking work with its progress on the screen."""
+        progress = self._work = Work()
+        dialog = self.dialog = WorkDialog(self._parent, words, progress)
+        dialog.open()
+        try:
+            return await beside(lambda: work(progress.note), "data")
+        finally:
+            self._work = self.dialog = None
+            dialog.end()
+
+    def _say(self, words: str) -> None:
+        self._window.notice.say("info", words, expires_s=12)
+
+
+# --- on the thread ------------------------------------------------------------------------------------
+
+
+def export_everything(store: ChatStore, path: Path, note: Progress) -> int:
+    """Write all conversations into one file, read through a connection of its own; return how many."""
+    with closing(_own(store)) as own:
+        ids = [head.id for head in own.heads(limit=-1)]
+        export.write_whole(path, export.export(own, ids, export.kind_of(path.suffix), note))
+        return len(ids)
+
+
+def add_everything(store: ChatStore, records: list[ConversationRecord], note: Progress) -> None:
+    """Add conversations one after the other, so that the window can save in between; all of them, or none."""
+    added: list[int] = []
+    with closing(_own(store)) as own:
+        try:
+            for number, record in enumerate(records):
+                note(number, len(records))
+                added += archive.add_records(own, [record])
+        except BaseException:
+            for conversation_id in added:
+                own.delete(conversation_id)
+            raise
+
+
+def _own(store: ChatStore) -> ChatStore:
+    """Open the database once more, for this thread.
+
+    Raises:
+        StoreError: there is none on the disk.
+    """
+    if not store.is_on_disk:
+        raise StoreError(
+            "Conversations are not being saved, so there is no file to work on.",
+            "Export single ones from their menu, and look why they are not saved.",
+        )
+    return ChatStore(store.path)
+
+
+def _read_all(paths: list[Path], note: Progress) -> list[Any]:
+    found = []
+    for number, path in enumerate(paths):
+        note(number, len(paths))
+        found.append(read_path(path))
+    return found
+
+
+def conversations_words(n: int) -> str:
+    """How many conversations."""
+    return "1 conversation" if n == 1 else f"{n:,} conversations"
+
+
+def export_day() -> str:
+    """Return today as a part of a file's name."""
+    from app.chat.conversation import now
+
+    return f"{now().astimezone():%Y-%m-%d}"

@@ -1,0 +1,85 @@
+"""Long work that a person waits for: what is done, how far it is, and a button that stops it with nothing half done."""
+
+from __future__ import annotations
+
+import threading
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from app.models.transfer import StoppedError
+from app.ui.theme import GRID
+
+_LOOK_MS = 100
+_WIDTH_PX = 420
+
+
+class Work:
+    """How far work on another thread is; :meth:`note` is called there."""
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+        self.fraction = 0.0
+
+    def stop(self) -> None:
+        """Ask it to stop at its next step."""
+        self._stop.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop.is_set()
+
+    def note(self, n_done: int, n_all: int) -> None:
+        """Take in how much of how much is done.
+
+        Raises:
+            StoppedError: somebody asked to stop.
+        """
+        self.fraction = n_done / n_all if n_all else 1.0
+        if self._stop.is_set():
+            raise StoppedError
+
+
+class WorkDialog(QDialog):
+    """Shows how far some work is."""
+
+    stop_requested = Signal()
+
+    def __init__(self, parent: QWidget | None, words: str, work: Work) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Slipstream")
+        self.setMinimumWidth(_WIDTH_PX)
+        self._work = work
+        self.words = QLabel(words, wordWrap=True)
+        self.progress = QProgressBar(textVisible=False)
+        self.progress.setAccessibleName(words)
+        self.cancel = QPushButton("Cancel")
+        self.cancel.clicked.connect(self.reject)
+        self._look = QTimer(self, interval=_LOOK_MS)
+        self._look.timeout.connect(self.on_look)
+        self._look.start()
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.progress, 1)
+        row.addWidget(self.cancel)
+        column = QVBoxLayout(self)
+        column.setSpacing(GRID)
+        column.addWidget(self.words)
+        column.addLayout(row)
+
+    def on_look(self) -> None:
+        """Show how far it is."""
+        self.progress.setValue(round(100 * self._work.fraction))
+
+    def reject(self) -> None:
+        """Stop the work; the dialog goes when it has ended."""
+        self._work.stop()
+        self.cancel.setEnabled(False)
+        self.words.setText("Stopping…")
+
+    def end(self) -> None:
+        """Go: the work has ended."""
+        self._look.stop()
+        super().reject()
+        self.deleteLater()
