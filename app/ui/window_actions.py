@@ -109,7 +109,7 @@ class WindowActions(QObject):
                 "Press the button of the notice",
                 notice.on_action,
                 "View",
-                ("Alt+N",),
+                ("Ctrl+Shift+N",),
                 also="undo",
                 is_offered=lambda: notice.has_action,
                 in_menu=False,

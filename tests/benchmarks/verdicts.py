@@ -126,7 +126,7 @@ async def _record_and_look(controller: Controller, case: Case) -> int:
     _picture(controller, case.out / "recording.png")
     await _until(lambda: not controller.baselines.is_recording)
     for theme in ("light", "dark"):
-        controller.menu.choose_theme(theme)
+        controller.actions.choose_theme(theme)
         await asyncio.sleep(1.0)
         _picture(controller, case.out / f"verdict-{theme}.png")
     said = _said(controller, case)

@@ -18,7 +18,9 @@ from app.chat.store import ChatStore
 from app.host import Host
 from app.metrics.baseline import BaselineStore
 from app.metrics.recorder import SessionLog
+from app.ui import motion
 from app.ui.controller import Controller
+from app.ui.font_size import choose_font_size
 from app.ui.garbage import WindowGarbage
 from app.ui.main_window import MainWindow
 from app.ui.message import AnswerView
@@ -43,9 +45,11 @@ def theme(qapp):
     """The application's colours, back to light afterwards."""
     qapp.setQuitOnLastWindowClosed(False)
     switch = ThemeSwitch(qapp)
-    switch.choose("light")
+    switch.choose("light", "normal")
     yield switch
-    switch.choose("light")
+    switch.choose("light", "normal")
+    choose_font_size(0)
+    motion.choose("system")
     switch.deleteLater()
 
 

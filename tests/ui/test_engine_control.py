@@ -179,7 +179,7 @@ def test_prefill_and_answering_are_said(program):
 
 def test_the_draft_length_is_chosen_for_the_next_answer(program):
     async def story():
-        program.controller.menu.choose_length(8)
+        program.controller.actions.choose_length(8)
         assert program.window.pair_bar.speculation_words == "ready: n-gram, length 8"
         await program.ask("go")
         assert program.engines[0].commands[-1].speculation.draft_tokens == 8
@@ -199,7 +199,7 @@ def test_settings_that_cannot_be_read_are_said(program, home):
 
 def test_the_length_can_be_left_to_what_pays(program):
     async def story():
-        program.controller.menu.choose_length("auto")
+        program.controller.actions.choose_length("auto")
         assert program.window.pair_bar.speculation_words == "ready: n-gram, length chosen by what pays"
         await program.ask("go")
         assert program.engines[0].commands[-1].speculation.draft_tokens == "auto"

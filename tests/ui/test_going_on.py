@@ -243,12 +243,12 @@ def test_the_colours_of_an_answer_are_there_at_the_next_start(program):
 
     async def again():
         assert program.last_answer.token_colours is not None
-        program.controller.menu.toggle_tokens()
+        program.controller.actions.toggle_tokens()
         number = program.controller.chats.current.id
         program.controller.chats.new()
         program.controller.chats.open(number)
         assert program.last_answer.token_colours is None
-        program.controller.menu.toggle_tokens()
+        program.controller.actions.toggle_tokens()
         assert program.last_answer.token_colours is not None
 
     program.run(again)

@@ -235,7 +235,7 @@ def test_it_opens_and_closes_by_keys_and_by_the_menu(program, way):
     async def story():
         if way == "keys":
             shortcuts = {s.key().toString(): s for s in program.window.findChildren(QShortcut)}
-            shortcuts["Ctrl+,"].activated.emit()
+            shortcuts["Ctrl+Shift+M"].activated.emit()
         else:
             menu = program.controller.menu.make()
             next(a for a in menu.actions() if a.text() == "Model options…").trigger()

@@ -159,7 +159,7 @@ def test_nothing_is_asked_kept_or_made_while_it_is_off(program):
         assert program.last_answer.token_colours is None
         assert program.window.transcript._traces == {}
         # AND from the next answer after the switch on it is asked
-        program.controller.menu.toggle_tokens()
+        program.controller.actions.toggle_tokens()
         await program.ask("And now")
         assert program.engines[0].commands[-1].token_details
 
@@ -170,7 +170,7 @@ def test_marks_come_while_the_answer_grows_and_are_there_when_it_is_opened_again
     program.answers = (Answer(MARKDOWN, pace_s=0.04),)
 
     async def story():
-        program.controller.menu.toggle_tokens()
+        program.controller.actions.toggle_tokens()
         program.send("Tell me")
         await program.until(lambda: program.said and marked(program.last_answer))
         assert program.controller.answering.is_busy
@@ -182,7 +182,7 @@ def test_marks_come_while_the_answer_grows_and_are_there_when_it_is_opened_again
         program.controller.chats.new()
         program.controller.chats.open(number)
         assert marked(program.last_answer) == before
-        program.controller.menu.toggle_tokens()
+        program.controller.actions.toggle_tokens()
         assert marked(program.last_answer) == {}
 
     program.run(story)
@@ -192,7 +192,7 @@ def test_an_answer_read_on_from_elsewhere_keeps_its_marks(program):
     program.answers = (Answer(MARKDOWN, pace_s=0.02),)
 
     async def story():
-        program.controller.menu.toggle_tokens()
+        program.controller.actions.toggle_tokens()
         program.send("Tell me")
         await program.until(lambda: len(program.said) > 20)
         number = program.controller.chats.current.id

@@ -56,7 +56,7 @@ def test_light_and_dark(window, theme):
 
 def test_the_theme_is_chosen_in_the_menu_and_remembered(program, theme):
     async def story():
-        program.controller.menu.choose_theme("dark")
+        program.controller.actions.choose_theme("dark")
         assert colours() is DARK
 
     program.run(story)
@@ -200,7 +200,7 @@ def test_the_menu_holds_what_the_keys_do(program):
 @shows_dialog
 def test_about_names_the_version_and_the_folders(program, home):
     async def story():
-        program.controller.menu.about()
+        program.controller.program_actions.about()
         (dialog,) = [w for w in program.window.children() if type(w).__name__ == "AboutDialog"]
         assert re.search(r"Slipstream \d+\.\d+\.\d+", dialog.version.text())
         assert str(home) in dialog.folders.text()

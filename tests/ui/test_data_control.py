@@ -1,0 +1,232 @@
+"""Everything a person has made: out and in from the window, with progress, a way out, and nothing half done."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import zipfile
+
+import pytest
+import qasync
+
+from app.chat.importing import read_path
+from app.chat.store import ChatStore
+from app.models.transfer import StoppedError
+from app.ui.data_control import add_everything, export_everything
+from app.ui.restoring import restore
+from app.ui.work_dialog import Work, WorkDialog
+from tests.ui.conftest import shows_dialog
+
+pytestmark = shows_dialog
+
+
+def fill(store, n):
+    for number in range(n):
+        made = store.create(f"Conversation {number}")
+        store.append(made.id, "user", f"question {number}", "complete")
+        store.append(made.id, "assistant", f"answer {number}", "complete")
+
+
+def said(program):
+    return program.window.notice.words
+
+
+@pytest.mark.parametrize("kind", ["json", "md", "html", "txt"])
+def test_all_conversations_go_into_one_file(program, tmp_path, kind):
+    path = tmp_path / f"all.{kind}"
+
+    async def story():
+        fill(program.controller.store, 7)
+        program.controller.data.export_all(path)
+        await program.until(lambda: said(program))
+        assert said(program) == f"7 conversations written to {path}."
+
+    program.run(story)
+    text = path.read_text(encoding="utf-8")
+    assert all(f"answer {n}" in text for n in range(7))
+
+
+def test_what_went_out_comes_in_again(program, tmp_path):
+    path = tmp_path / "all.json"
+
+    async def story():
+        fill(program.controller.store, 3)
+        program.controller.data.export_all(path)
+        await program.until(lambda: "written" in said(program))
+        program.controller.data.import_files([path])
+        await program.until(lambda: "3 conversations with 6 messages" in said(program))
+        assert len(program.controller.store.heads()) == 6
+        assert program.window.sidebar.titles().count("Conversation 1") == 2
+
+    program.run(story)
+
+
+def test_a_file_that_is_none_is_refused_in_words_and_nothing_is_added(program, tmp_path):
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps({"messages": [{"role": "user", "content": "hello"}]}))
+    bad.write_bytes(b"\x00\x01 no conversation")
+
+    async def story():
+        program.controller.data.import_files([good, bad])
+        await program.until(lambda: said(program))
+        assert program.controller.store.heads() == ()
+
+    program.run(story)
+
+
+def test_cancelling_an_import_leaves_nothing_of_it(home, tmp_path):
+    store = ChatStore()
+    fill(store, 5)
+    work, path = Work(), tmp_path / "all.json"
+    export_everything(store, path, work.note)
+    records = list(read_path(path).records)
+
+    def stop_at_three(n_done, _n_all):
+        if n_done == 3:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        add_everything(store, records, stop_at_three)
+    assert len(store.heads()) == 5
+    store.close()
+
+
+def test_a_cancelled_export_keeps_the_file_of_before(home, tmp_path):
+    store, path = ChatStore(), tmp_path / "all.json"
+    fill(store, 3)
+    path.write_text("before")
+    work = Work()
+    work.stop()
+    with pytest.raises(StoppedError):
+        export_everything(store, path, work.note)
+    assert path.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".all")] == []
+    store.close()
+
+
+def test_the_progress_is_shown_and_cancel_asks_to_stop(put, qtbot):
+    work = Work()
+    dialog = WorkDialog(None, "Doing something…", work)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    work.note(3, 4)
+    qtbot.waitUntil(lambda: dialog.progress.value() == 75)
+    dialog.cancel.click()
+    assert work.is_stopped
+    assert dialog.isVisible(), "it goes when the work has ended"
+    with pytest.raises(StoppedError):
+        work.note(4, 4)
+    dialog.end()
+    assert not dialog.isVisible()
+
+
+def test_long_work_leaves_the_window_alive_and_can_be_cancelled(program):
+    begun, checked = threading.Event(), []
+
+    def slow(note):
+        begun.set()
+        for n in range(10_000):
+            note(n, 10_000)
+            threading.Event().wait(0.002)
+
+    async def story():
+        control = program.controller.data
+
+        async def work():
+            await control._do("Something long…", slow)
+
+        control._start(work())
+        await program.until(begun.is_set)
+        for _ in range(20):
+            await asyncio.sleep(0.005)
+            checked.append(control.dialog.isVisible())
+        control.import_files([])
+        assert said(program).startswith("Something else is under way.")
+        control.dialog.cancel.click()
+        await program.until(lambda: control.dialog is None)
+        await program.until(lambda: said(program) == "Cancelled. Nothing was changed.")
+
+    program.run(story)
+    assert all(checked)
+
+
+def test_everything_ends_with_the_window(program):
+    begun = threading.Event()
+
+    def slow(note):
+        while True:
+            begun.set()
+            note(1, 2)
+            threading.Event().wait(0.002)
+
+    async def story():
+        async def work():
+            await program.controller.data._do("Something endless…", slow)
+
+        program.controller.data._start(work())
+        await program.until(begun.is_set)
+
+    program.run(story)
+
+
+def test_a_backup_is_made_checked_and_asked_about_before_it_is_restored(program, tmp_path):
+    path, wanted = tmp_path / "everything.zip", []
+
+    async def story():
+        program.controller.data.on_restore = wanted.append
+        fill(program.controller.store, 4)
+        program.controller.data.back_up(path)
+        await program.until(lambda: said(program))
+        assert said(program) == f"{path} holds 4 conversations, with settings and baselines."
+        program.controller.data.check_backup(path)
+        await program.until(lambda: program.controller.data.question is not None)
+        question = program.controller.data.question
+        assert "4 conversations" in question.informativeText()
+        question.reject()
+        await program.until(lambda: program.controller.data.question is None)
+        assert wanted == []
+        program.controller.data.check_backup(path)
+        await program.until(lambda: program.controller.data.question is not None)
+        program.controller.data.question.answer.click()
+        await program.until(lambda: wanted == [path])
+
+    program.run(story)
+
+
+def test_a_damaged_backup_is_refused_before_anything_ends(program, tmp_path):
+    path = tmp_path / "damaged.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("slipstream-backup.json", "{}")
+
+    async def story():
+        program.controller.data.check_backup(path)
+        await program.until(lambda: said(program))
+        assert "not a backup" in said(program)
+        assert program.controller.wanted_backup is None
+
+    program.run(story)
+
+
+def in_loop(qapp, work):
+    loop = qasync.QEventLoop(qapp)
+    with loop:
+        return loop.run_until_complete(work)
+
+
+def test_between_two_windows_a_backup_takes_the_place_of_what_is_here(qapp, home, tmp_path):
+    from app.chat.backup import back_up
+
+    store = ChatStore()
+    fill(store, 2)
+    back_up(tmp_path / "b.zip")
+    fill(store, 3)
+    store.close()
+    said = in_loop(qapp, restore(tmp_path / "b.zip"))
+    assert said.message == "The backup was restored."
+    store = ChatStore()
+    assert len(store.heads()) == 2
+    said = in_loop(qapp, restore(tmp_path / "b.zip"))
+    assert said.kind == "error", "another program has the chats open"
+    store.close()
+    assert in_loop(qapp, restore(tmp_path / "none.zip")).kind == "error"
