@@ -13,6 +13,8 @@ import typer
 from app.cli import options
 from app.cli.terminal import note
 from app.host.device_trial import DeviceTrial, measure_devices, places
+from app.host.signature import NpuCode
+from app.host.soc import Driver
 from app.host.survey import DeviceReport, Survey, survey
 
 
@@ -71,6 +73,7 @@ def as_document(known: Survey) -> dict[str, Any]:
         "backends": [
             {"name": backend.name, "state": backend.state, "reason": backend.reason} for backend in known.found.backends
         ],
+        "npu_code": msgspec.to_builtins(known.npu_code),
         "switches": known.switches,
         "advice": known.advice,
     }
@@ -108,13 +111,30 @@ def lines(known: Survey) -> list[str]:
     chip += [f"Hexagon v{known.soc.npu_version}"] if known.soc.npu_version else []
     chip += [f"{known.soc.bandwidth_gb_s} GB/s"] if known.soc.bandwidth_gb_s else []
     said.append(", ".join(part for part in chip if part))
-    said += [f"{driver.kind} driver: {driver.device} {driver.version}" for driver in known.drivers]
+    said += [_about(driver) for driver in known.drivers]
+    if known.npu_code.files:
+        said.append(_about_code(known.npu_code))
     said.append(
         f"runtime: {known.runtime}, llama-cpp-python {runtime.llama_cpp_python}, llama.cpp {runtime.commit}, "
         f"ggml {runtime.ggml}"
     )
     said.append(f"processor: {runtime.features}")
     return said + [f"→ {line}" for line in known.advice]
+
+
+def _about(driver: Driver) -> str:
+    more = ", ".join(part for part in (driver.date, driver.inf) if part)
+    return f"{driver.kind} driver: {driver.device} {driver.version}" + (f" ({more})" if more else "")
+
+
+def _about_code(code: NpuCode) -> str:
+    """Say what of the runtime is for the NPU, and how it is signed."""
+    if code.signature is None:
+        return f"code for the NPU: {', '.join(code.files)}; no catalogue"
+    signer = f" by {code.signature.signer}" if code.signature.signer else ""
+    unnamed = f"; it does not name {', '.join(code.unnamed)}" if code.unnamed else ""
+    names = ", ".join(code.files)
+    return f"code for the NPU: {names}; signature of the catalogue: {code.signature.state}{signer}{unnamed}"
 
 
 def _has_trouble(report: DeviceReport) -> bool:

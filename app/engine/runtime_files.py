@@ -14,6 +14,7 @@ RPC: Final = "rpc"
 _LLAMA: Final = re.compile(r"^(?:lib)?llama\.(?:so|dll|dylib)$")
 _BACKEND: Final = re.compile(r"^(?:lib)?ggml-([a-z0-9]+)\.(?:so|dll|dylib)$")
 _PROCESSOR: Final = re.compile(r"^(?:lib)?ggml-cpu(?:-[a-z0-9_.-]+)?\.(?:so|dll|dylib)$")
+_CODE: Final = re.compile(r"\.(?:so(?:\.[0-9.]+)?|dll|dylib|cat|cl|metal|metallib)$", re.IGNORECASE)
 _SKELETON: Final = re.compile(r"^libggml-htp-v(\d+)\.so$")
 _NO_BACKEND: Final = frozenset({"base", "cpu"})
 
@@ -46,9 +47,14 @@ def npu_architectures(folder: Path) -> tuple[int, ...]:
     return tuple(sorted(int(match[1]) for path in _files(folder) if (match := _SKELETON.match(path.name))))
 
 
-def is_catalogued(folder: Path) -> bool:
-    """Whether the code for the NPU comes with the catalogue of hashes that Windows wants signed."""
-    return (folder / "libggml-htp.cat").is_file()
+def npu_libraries(folder: Path) -> list[Path]:
+    """Return the files that the NPU itself runs."""
+    return [path for path in _files(folder) if _SKELETON.match(path.name)]
+
+
+def code_files(folder: Path) -> list[Path]:
+    """Return the files that an engine could run; beside them people keep models, of any size."""
+    return [path for path in _files(folder) if _CODE.search(path.name)]
 
 
 def _files(folder: Path) -> list[Path]:

@@ -8,7 +8,9 @@ files that have changed pass it again. A pack that fails is not used: the built-
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import logging
+import re
 import shutil
 import tempfile
 import time
@@ -19,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from app.engine.discovery import GUARD_LIMIT_S, guard
-from app.engine.runtime_files import backend_libraries, has_llama, npu_architectures
+from app.engine.runtime_files import backend_libraries, code_files, has_llama, npu_architectures
 from app.engine.surroundings import Surroundings
 from app.errors import EngineError, LoadError, SettingsError, SlipstreamError, UsageError
 from app.host.unpacking import stem, unpack
@@ -27,6 +29,8 @@ from app.metrics.atomic import replacing
 from app.paths import cache_dir, config_dir, data_dir
 
 BUILT_IN = "built-in"
+
+_SERVER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}:\d{1,5}")
 
 NEW = ".new-"
 LEFT_AFTER_S = 3600.0
@@ -170,8 +174,26 @@ class Runtimes:
         self._delete(pack)
 
     def set_servers(self, servers: tuple[str, ...]) -> None:
-        """Name the servers whose devices may be borrowed."""
-        self._save(msgspec.structs.replace(self.shelf(), servers=servers))
+        """Name the servers whose devices may be borrowed.
+
+        Raises:
+            UsageError: one is no address.
+        """
+        for server in servers:
+            check_address(server)
+        self._save(msgspec.structs.replace(self.shelf(), servers=tuple(dict.fromkeys(servers))))
+
+    def add_server(self, server: str) -> None:
+        """Borrow a server's devices, too.
+
+        Raises:
+            UsageError: that is no address.
+        """
+        self.set_servers((*self.shelf().servers, server))
+
+    def remove_server(self, server: str) -> None:
+        """Borrow a server's devices no more."""
+        self.set_servers(tuple(other for other in self.shelf().servers if other != server))
 
     def set_switches(self, switches: dict[str, str]) -> None:
         """Set environment variables for the native libraries, "" to set one no more."""
@@ -259,6 +281,25 @@ class Runtimes:
             raise SettingsError(fault.message, fault.hint) from fault
 
 
+def check_address(server: str) -> None:
+    """Refuse what is no host and port: llama.cpp ends the process that is given such a one.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not _SERVER.fullmatch(server) or not 0 < int(server.rpartition(":")[2]) < 65536:
+        raise UsageError(f"{server[:80]!r} is no address.", "Give a host and a port, as in 127.0.0.1:50052.")
+
+
+def is_this_computer(server: str) -> bool:
+    """Whether an address is one of this computer that no other reaches."""
+    host = server.rpartition(":")[0]
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
 def _sweep(home: Path) -> None:
     """Delete what the end of a program has left half unpacked."""
     for left in home.glob(f"{NEW}*"):
@@ -268,16 +309,15 @@ def _sweep(home: Path) -> None:
 
 
 def files_stamp(folder: Path) -> str:
-    """Return what changes when a file of the folder does: names, sizes, times."""
-    facts = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in sorted(folder.iterdir()) if p.is_file()]
+    """Return what changes when a file with code does: names, sizes, times."""
+    facts = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in code_files(folder)]
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
 def files_hash(folder: Path) -> str:
-    """Return one hash over the names and contents of a folder's files."""
+    """Return one hash over the names and contents of a folder's files with code."""
     whole = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        if path.is_file():
-            with path.open("rb") as file:
-                whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    for path in code_files(folder):
+        with path.open("rb") as file:
+            whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
     return whole.hexdigest()

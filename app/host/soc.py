@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from app.engine.discovery import Found
+from app.host.signature import NO_CODE, NpuCode
 from app.paths import resource
 
 DriverKind = Literal["gpu", "npu"]
@@ -21,11 +22,13 @@ DriverKind = Literal["gpu", "npu"]
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """A driver that the system has installed, by the name of its device."""
+    """A driver that the system has installed, by the name of its device; ``date`` and ``inf`` as Windows has them."""
 
     kind: DriverKind
     device: str
     version: str
+    date: str = ""
+    inf: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class Facts:
     """What a system tells; "" and ``None`` where it does not.
 
     ``core_classes`` counts cores by speed, the fastest class first; ``is_test_mode`` tells whether Windows accepts
-    drivers with signatures of the person's own.
+    drivers with signatures of the person's own; ``has_npu_library`` whether the driver store holds the library that
+    the NPU's driver is reached by.
     """
 
     processor: str
@@ -41,6 +45,7 @@ class Facts:
     core_classes: tuple[int, ...] = ()
     drivers: tuple[Driver, ...] = ()
     is_test_mode: bool | None = None
+    has_npu_library: bool | None = None
 
 
 class Soc(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,7 +115,7 @@ class Pieces:
 
     backends: tuple[str, ...] = ()
     npu_versions: tuple[int, ...] = ()
-    is_catalogued: bool = False
+    code: NpuCode = NO_CODE
     is_built_in: bool = True
 
 
@@ -160,6 +165,11 @@ def _about_gpu(facts: Facts, soc: Soc, pieces: Pieces) -> str:
 def _about_npu(facts: Facts, soc: Soc, pieces: Pieces) -> str:
     if facts.system == "Windows" and _driver(facts, "npu") is None:
         return "No driver for the Hexagon NPU is installed: get it from Windows Update or from the maker of the laptop."
+    if facts.system == "Windows" and facts.has_npu_library is False:
+        return (
+            "The driver of the Hexagon NPU is installed, but its library (libcdsprpc.dll) is not in the driver store: "
+            "install the driver again."
+        )
     if "hexagon" not in pieces.backends:
         return (
             "The Hexagon NPU needs a runtime with Hexagon code that Windows accepts; llama.cpp publishes none for "
@@ -168,14 +178,40 @@ def _about_npu(facts: Facts, soc: Soc, pieces: Pieces) -> str:
     if soc.npu_version not in pieces.npu_versions:
         has = ", ".join(f"v{version}" for version in pieces.npu_versions) or "none"
         return f"This runtime has no code for the NPU of this chip (v{soc.npu_version}; it has {has})."
-    if facts.system == "Windows" and not pieces.is_catalogued:
+    return _about_signature(pieces.code, facts.is_test_mode) if facts.system == "Windows" else ""
+
+
+def _about_signature(code: NpuCode, is_test_mode: bool | None) -> str:
+    """Say why Windows would not load a runtime's code for the NPU; "" where it would, or nothing is known."""
+    if code.signature is None:
         return (
             "This runtime's code for the NPU has no catalogue (libggml-htp.cat): Windows loads only what a trusted "
             "signature names there."
         )
-    if facts.system == "Windows" and facts.is_test_mode is False:
+    if code.unnamed:
         return (
-            "Windows is not in test mode: the catalogue of this runtime must be signed by a certificate that Windows "
-            "trusts; one of your own is accepted in test mode only."
+            f"The catalogue of this runtime does not name {', '.join(code.unnamed)}: the files are of another build "
+            "than the catalogue, and Windows does not load them. Take all of them from one build."
         )
-    return ""
+    signer = f" by {code.signature.signer}" if code.signature.signer else ""
+    match code.signature.state:
+        case "none":
+            return "The catalogue of this runtime (libggml-htp.cat) is not signed: Windows loads nothing that it names."
+        case "altered":
+            return f"The catalogue of this runtime was changed after it was signed{signer}: get the runtime again."
+        case "not trusted" if not code.signature.is_own:
+            return f"Windows does not trust the certificate that the catalogue of this runtime is signed with{signer}."
+        case "not trusted":
+            mode = ", turn test mode on (bcdedit /set TESTSIGNING ON; Secure Boot may forbid it)"
+            mode = "" if is_test_mode else mode
+            return (
+                f"The catalogue of this runtime is signed{signer}, a certificate of somebody's own. If you trust it, "
+                f"import it into Trusted Root and Trusted Publishers{mode}, and start Windows again."
+            )
+        case "unknown" if is_test_mode is False:
+            return (
+                "Windows is not in test mode: the catalogue of this runtime must be signed by a certificate that "
+                "Windows trusts; one of your own is accepted in test mode only."
+            )
+        case _:
+            return ""

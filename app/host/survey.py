@@ -8,9 +8,10 @@ import msgspec
 
 from app.engine.discovery import Found
 from app.engine.probe import Device
-from app.engine.runtime_files import backend_libraries, is_catalogued, npu_architectures
+from app.engine.runtime_files import backend_libraries, npu_architectures
 from app.host.device_book import DeviceBook, Standing
 from app.host.runtimes import BUILT_IN, InUse, Runtimes, Shelf
+from app.host.signature import NpuCode, npu_code
 from app.host.soc import Driver, Pieces, Soc, advice, soc_of
 from app.host.system_facts import system_facts
 
@@ -34,6 +35,7 @@ class Survey(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     devices: tuple[DeviceReport, ...]
     advice: tuple[str, ...]
     switches: dict[str, str]
+    npu_code: NpuCode = NpuCode()
 
 
 def survey(
@@ -55,7 +57,7 @@ def survey(
     shelf, in_use = runtimes.shelf(), runtimes.in_use()
     found = book.find(in_use, shelf.servers, again=again)
     reports = tuple(_report(book, in_use, found, device, prove=prove) for device in found.devices)
-    soc = soc_of(facts)
+    soc, code = soc_of(facts), npu_code(Path(found.runtime.folder))
     return Survey(
         soc=soc,
         drivers=facts.drivers,
@@ -64,20 +66,21 @@ def survey(
         shelf=shelf,
         found=found,
         devices=reports,
-        advice=advice(facts, soc, pieces_of(found, in_use), found),
+        advice=advice(facts, soc, pieces_of(found, in_use, code), found),
         switches=in_use.surroundings.switches,
+        npu_code=code,
     )
 
 
-def pieces_of(found: Found, in_use: InUse) -> Pieces:
-    """Return what the runtime in use brings."""
+def pieces_of(found: Found, in_use: InUse, code: NpuCode | None = None) -> Pieces:
+    """Return what the runtime in use brings; its code for the NPU is looked at, if that was not done before."""
     folder = Path(found.runtime.folder)
     built_in = {device.backend.lower() for device in found.runtime.devices}
     names = {*backend_libraries(folder), *built_in} | ({"hexagon"} if "htp" in built_in else set())
     return Pieces(
         backends=tuple(sorted(names)),
         npu_versions=npu_architectures(folder),
-        is_catalogued=is_catalogued(folder),
+        code=code or npu_code(folder),
         is_built_in=in_use.name == BUILT_IN,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections import Counter
@@ -54,6 +55,21 @@ def drivers_linux(sysfs: Path) -> tuple[Driver, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def has_npu_library(service: str, system_root: str) -> bool | None:
+    """Tell whether the folder of the NPU's service in the driver store holds its library; None without a service.
+
+    llama.cpp looks there, too (``ggml/src/ggml-hexagon/htp-drv.cpp``).
+    """
+    if not service:
+        return None
+    folder = service.strip('"').replace("\\", "/").rpartition("/")[0]
+    if folder.lower().startswith("/systemroot"):
+        folder = system_root.replace("\\", "/") + folder[len("/systemroot") :]
+    elif folder.lower().startswith("system32"):
+        folder = f"{system_root}/{folder}"
+    return (Path(folder) / "libcdsprpc.dll").is_file()
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip("\0\n ")
@@ -70,7 +86,7 @@ if sys.platform == "win32":
         control = r"SYSTEM\CurrentControlSet\Control"
         options = _value(control, "SystemStartOptions")
         drivers = [
-            Driver(kind, device, _value(key, "DriverVersion"))
+            Driver(kind, device, _value(key, "DriverVersion"), _value(key, "DriverDate"), _value(key, "InfPath"))
             for kind, place in _CLASSES.items()
             for key in _subkeys(rf"{control}\Class\{place}")
             if (device := _value(key, "DriverDesc")) and not device.lower().startswith(_PSEUDO)
@@ -81,6 +97,9 @@ if sys.platform == "win32":
             core_classes=core_classes_windows(),
             drivers=tuple(dict.fromkeys(drivers)),
             is_test_mode="TESTSIGNING" in options.upper() if options else None,
+            has_npu_library=has_npu_library(
+                _value(r"SYSTEM\CurrentControlSet\Services\qcnspmcdm", "ImagePath"), os.environ.get("SYSTEMROOT", "")
+            ),
         )
 
     def _subkeys(place: str) -> list[str]:

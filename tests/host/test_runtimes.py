@@ -17,7 +17,7 @@ from app.errors import EngineDiedError, EngineError, LoadError, UsageError
 from app.host import ChatRequest, Host, PairChoice
 from app.host.device_book import DeviceBook
 from app.host.runtime_engine import RuntimeEngine
-from app.host.runtimes import BUILT_IN, Runtimes
+from app.host.runtimes import BUILT_IN, Runtimes, files_hash, files_stamp
 from app.host.unpacking import unpack
 from app.protocol import ChatMessage, Chunk
 from tests.fixtures import packs
@@ -86,9 +86,16 @@ def test_a_pack_that_changes_for_the_worse_gives_way_to_the_built_in_one(plain, 
         runtimes.use("pack")
     # AND a sound one in its place is used again, by its own hash
     shutil.copy(plain / packs.LLAMA, folder)
-    (folder / "note.txt").write_text("new")
+    (folder / "libextra.so").write_text("new")
     assert runtimes.in_use().name == "pack"
     assert runtimes.shelf().packs[0].sha256 != before.sha256
+
+
+def test_a_model_beside_the_libraries_is_neither_hashed_nor_a_change(plain, tmp_path):
+    folder = shutil.copytree(plain, tmp_path / "pack")
+    before = files_stamp(folder), files_hash(folder)
+    (folder / "model.gguf").write_bytes(b"GGUF and many gigabytes")
+    assert (files_stamp(folder), files_hash(folder)) == before
 
 
 def test_a_pack_whose_folder_is_gone_gives_way(plain, tmp_path):

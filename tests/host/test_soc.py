@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from app.engine.discovery import Backend, Found
 from app.engine.probe import Device, Runtime
+from app.host.signature import NpuCode, Signature, npu_code, signature_of
 from app.host.soc import Driver, Facts, Pieces, advice, soc_of
-from app.host.system_facts import core_classes, drivers_linux, system_facts
+from app.host.system_facts import core_classes, drivers_linux, has_npu_library, system_facts
 
 ELITE = "Snapdragon(R) X Elite - X1E78100 - Qualcomm(R) Oryon(TM) CPU"
 PLUS_8 = "Snapdragon(R) X Plus - X1P42100 - Qualcomm(R) Oryon(TM) CPU"
@@ -48,6 +51,10 @@ def test_others_keep_their_name_and_get_no_advice_about_an_npu(processor):
     assert advice(facts, soc, Pieces()) == ()
 
 
+def signed(state="trusted", *, is_own=False) -> NpuCode:
+    return NpuCode(("libggml-htp-v73.so", "libggml-htp-v81.so"), (), Signature(state, "Ada", is_own))
+
+
 # --- advice -----------------------------------------------------------------------------------------
 
 
@@ -86,15 +93,38 @@ class TestAdvice:
 
     def test_code_for_another_generation_is_named(self, processor):
         mine, other = (73, 81) if "X1" in processor else (81, 73)
-        words = said(processor, Pieces(("hexagon", "opencl"), (other,), is_catalogued=True))
+        words = said(processor, Pieces(("hexagon", "opencl"), (other,), signed()))
         assert f"v{mine}; it has v{other}" in words
 
     def test_code_without_a_signed_catalogue_is_named(self, processor):
         both = (73, 81)
         assert "libggml-htp.cat" in said(processor, Pieces(("hexagon", "opencl"), both))
-        catalogued = Pieces(("hexagon", "opencl"), both, is_catalogued=True)
-        assert "test mode" in said(processor, catalogued, is_test_mode=False)
-        assert said(processor, catalogued, is_test_mode=True) == ""
+        unknown = Pieces(("hexagon", "opencl"), both, signed("unknown"))
+        assert "test mode" in said(processor, unknown, is_test_mode=False)
+        assert said(processor, unknown, is_test_mode=True) == ""
+        assert said(processor, Pieces(("hexagon", "opencl"), both, signed()), is_test_mode=False) == ""
+
+    @pytest.mark.parametrize(
+        ("state", "is_own", "is_test_mode", "words"),
+        [
+            ("none", False, False, "is not signed"),
+            ("altered", False, False, "was changed after it was signed by Ada"),
+            ("not trusted", False, False, "does not trust the certificate"),
+            ("not trusted", True, False, "bcdedit /set TESTSIGNING ON"),
+            ("not trusted", True, True, "Trusted Root and Trusted Publishers, and start"),
+        ],
+    )
+    def test_what_is_wrong_with_a_signature_is_explained(self, processor, state, is_own, is_test_mode, words):
+        pieces = Pieces(("hexagon", "opencl"), (73, 81), signed(state, is_own=is_own))
+        assert words in said(processor, pieces, is_test_mode=is_test_mode)
+
+    def test_files_that_the_catalogue_does_not_name_are_told(self, processor):
+        code = NpuCode(("libggml-htp-v73.so",), ("libggml-htp-v73.so",), Signature("trusted"))
+        assert "does not name libggml-htp-v73.so" in said(processor, Pieces(("hexagon", "opencl"), (73, 81), code))
+
+    def test_a_driver_without_its_library_is_to_be_installed_again(self, processor):
+        words = said(processor, Pieces(("hexagon", "opencl"), (73, 81), signed()), has_npu_library=False)
+        assert "libcdsprpc.dll" in words
 
 
 def test_linux_asks_for_no_driver_of_windows_and_no_catalogue():
@@ -115,6 +145,64 @@ def test_a_driver_that_ends_whoever_lists_its_devices_is_to_be_updated():
     assert first.startswith("The opencl backend ended the process that loaded it")
     assert "0xC0000409" in first
     assert "Update the driver" in first
+
+
+# --- signatures -------------------------------------------------------------------------------------
+
+
+def test_a_catalogue_names_files_by_their_hash_and_windows_is_asked_who_signed_it(tmp_path):
+    one, other = tmp_path / "libggml-htp-v73.so", tmp_path / "libggml-htp-v81.so"
+    one.write_bytes(b"code for v73")
+    other.write_bytes(b"code for v81")
+    assert npu_code(tmp_path) == NpuCode((one.name, other.name))
+    catalogue = tmp_path / "libggml-htp.cat"
+    named = hashlib.sha256(one.read_bytes()).digest()
+    catalogue.write_bytes(b"\x30\x82" + named + b"\0" * 40)
+    asked = []
+
+    def ask(path):
+        asked.append(path)
+        return Signature("trusted", "A Company")
+
+    code = npu_code(tmp_path, ask)
+    assert (code.unnamed, code.signature, asked) == ((other.name,), Signature("trusted", "A Company"), [catalogue])
+    tag = hashlib.sha1(other.read_bytes(), usedforsecurity=False).hexdigest().upper().encode("utf-16-le")
+    catalogue.write_bytes(catalogue.read_bytes() + tag)
+    assert npu_code(tmp_path, ask).unnamed == ()
+    one.write_bytes(b"another build")
+    assert npu_code(tmp_path, ask).unnamed == (one.name,)
+    assert npu_code(tmp_path).signature == Signature()  # here nobody can be asked
+
+
+@pytest.mark.parametrize(
+    ("words", "signature"),
+    [
+        (
+            b'{"status":"Valid","subject":"CN=Qualcomm, O=Q","issuer":"CN=Microsoft"}\r\n',
+            Signature("trusted", "Qualcomm"),
+        ),
+        (b'{"status":"UnknownError","subject":"CN=me","issuer":"CN=me"}', Signature("not trusted", "me", is_own=True)),
+        (b'{"status":"HashMismatch","subject":"CN=x","issuer":"CN=y"}', Signature("altered", "x")),
+        (b'{"status":"NotSigned","subject":"","issuer":""}', Signature("none")),
+        (b'{"status":"Incompatible"}', Signature()),
+        (b"Get-AuthenticodeSignature : not there", Signature()),
+        (b"", Signature()),
+    ],
+)
+def test_what_windows_says_of_a_signature_is_understood(words, signature):
+    assert signature_of(words) == signature
+
+
+def test_the_driver_store_is_looked_into(tmp_path):
+    store = tmp_path / "System32" / "DriverStore" / "FileRepository" / "qcnspmcdm8380.inf_arm64_1"
+    store.mkdir(parents=True)
+    inside = r"System32\DriverStore\FileRepository\qcnspmcdm8380.inf_arm64_1\qcnspmcdm8380.sys"
+    for service in (rf"\SystemRoot\{inside}", inside):
+        assert has_npu_library(service, str(tmp_path)) is False
+    assert has_npu_library("", str(tmp_path)) is None
+    (store / "libcdsprpc.dll").touch()
+    for service in (rf"\SystemRoot\{inside}", inside, f'"{store}/qcnspmcdm8380.sys"'):
+        assert has_npu_library(service, str(tmp_path)) is True
 
 
 # --- this machine -----------------------------------------------------------------------------------
