@@ -45,6 +45,9 @@ async def _follow(runtimes: Runtimes, releases: Releases, build: str, tag: str, 
     name = ""
     async with aclosing(fetching.fetch(build_named(releases.known, build), runtimes, releases, tag)) as steps:
         async for step in steps:
-            line.show(step)
+            if step.n_total_bytes:
+                line.show(step)
+            else:
+                note(step.detail)
             name = step.detail if step.phase == "done" else name
     return name

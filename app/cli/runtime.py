@@ -15,9 +15,7 @@ from app.cli import options
 from app.cli.fetching import fetch
 from app.cli.terminal import note
 from app.errors import UsageError
-from app.host.runtimes import BUILT_IN, Runtimes, Shelf
-
-_SERVER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*:\d{1,5}")
+from app.host.runtimes import BUILT_IN, Runtimes, Shelf, check_address
 
 _SWITCH = re.compile(r"((?:GGML|LLAMA|ADSP|OMP|GOMP)_[A-Z0-9_]+)=([^\0\n]*)")
 
@@ -77,8 +75,7 @@ def runtime(chosen: RuntimeOptions) -> None:
     runtimes = Runtimes()
     servers = tuple(chosen.server or ())
     for server in servers:
-        if not _SERVER.fullmatch(server) or not 0 < int(server.rpartition(":")[2]) < 65536:
-            raise UsageError(f"--server {server} is no address.", "Give a host and a port, as in 127.0.0.1:50052.")
+        check_address(server)
     switches = [_SWITCH.fullmatch(words) for words in chosen.switch or ()]
     if not all(switches):
         raise UsageError(

@@ -7,7 +7,8 @@ same. Blocks for about a third of a second a backend, so not for the window's ow
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -118,15 +119,25 @@ class _Looker:
 
 
 def _look_at_servers(looker: _Looker, servers: tuple[str, ...]) -> Backend:
-    """Ask the servers for devices: all at once, and if that ends the process, each, to know which do not answer."""
+    """Ask the servers for devices: all at once, and if that fails each by itself, to know which do not answer."""
     if not servers:
         return Backend(RPC, "found", reason="It lends devices of other processes; no server is named.")
+    looker = replace(looker, limit_s=looker.limit_s / 2)  # twice, and nobody waits longer than for another backend
     together = looker.look(Backends((RPC,), servers))
-    if together.state != "died":
-        return together
-    alive = tuple(server for server in servers if looker.look(Backends((RPC,), (server,))).state == "found")
+    if together.state == "found" or len(servers) == 1:
+        return _in_words(together, servers[0])
+    with ThreadPoolExecutor(len(servers), "look") as pool:
+        looks = list(pool.map(lambda server: looker.look(Backends((RPC,), (server,))), servers))
+    alive = tuple(server for server, one in zip(servers, looks, strict=True) if one.state == "found")
     silent = ", ".join(server for server in servers if server not in alive)
     reason = f"No answer from {silent}." if silent else ""
     if not alive:
         return Backend(RPC, "refused", reason=reason)
     return msgspec.structs.replace(looker.look(Backends((RPC,), alive)), reason=reason)
+
+
+def _in_words(backend: Backend, server: str) -> Backend:
+    """Name the one server that ended or hung the process, as several are named."""
+    if backend.state in ("died", "hung"):
+        return Backend(RPC, "refused", reason=f"No answer from {server}.")
+    return backend

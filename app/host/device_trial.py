@@ -53,11 +53,17 @@ class DeviceTrial(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def places(known: Survey) -> tuple[str, ...]:
-    """Return where models can run: the processor, each device by name, and NPU with GPU if both are here."""
+    """Return where models can run: the processor, each device by name, NPU with GPU if both are here, all lent ones."""
     names = [report.device.name for report in known.devices if report.device.kind != "cpu"]
     kinds = {report.device.kind for report in known.devices}
     both = ["hybrid"] if "npu" in kinds and kinds & {"gpu", "igpu"} else []
-    return ("cpu", *names, *both)
+    return ("cpu", *names, *both, *together(known))
+
+
+def together(known: Survey) -> tuple[str, ...]:
+    """Return the devices that servers lend as one place, if there are several: they share a model's layers."""
+    lent = [report.device.name for report in known.devices if report.device.backend == "RPC"]
+    return (",".join(lent),) if len(lent) > 1 else ()
 
 
 def choose(speeds: Sequence[PlaceSpeed]) -> str:

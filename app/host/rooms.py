@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import threading
 import time
@@ -13,7 +12,7 @@ from app.engine.probe import Device
 from app.errors import SlipstreamError
 from app.host.computing import choose, kind_of
 from app.host.device_book import DeviceBook
-from app.host.runtimes import Runtimes
+from app.host.runtimes import Runtimes, is_this_computer
 from app.host.values import PairChoice
 from app.models.device_memory import ON_PROCESSOR, Spread
 from app.models.memory import Room
@@ -74,15 +73,6 @@ def _is_shared(device: Device) -> bool:
     if device.backend == "RPC":
         return is_this_computer(device.description)
     return device.kind in ("npu", "igpu") or device.backend == "OpenCL"
-
-
-def is_this_computer(address: str) -> bool:
-    """Whether a server's address is one of this computer that no other reaches."""
-    host = address.rpartition(":")[0]
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def _kind_of_words(words: str) -> str:

@@ -27,6 +27,7 @@ from app.models.hub_token import Token
 from app.models.remote import RemoteFile
 
 CONNECT_S = 10.0
+USER_AGENT = f"slipstream/{__version__}"
 OPEN_FACTOR = 1.5
 """How long the beginning of an answer may take in all, against how long a silence may be."""
 
@@ -65,7 +66,7 @@ class Access:
 
     def headers(self, url: str) -> dict[str, str]:
         """Return what goes along with a request; the token only to the hub itself."""
-        headers = {"User-Agent": f"slipstream/{__version__}", "Accept-Encoding": "identity"}
+        headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
         if self.token is not None and self.is_hub(url):
             headers["Authorization"] = f"Bearer {self.token.value}"
         return headers
@@ -147,7 +148,7 @@ def fetch_short(url: str, asked: Asked, silence_s: float, limits: ShortLimits) -
     until_s = time.monotonic() + limits.longest_s
     with in_words(asked):
         for _ in range(MAX_REDIRECTS):
-            with opened(url, {"Accept-Encoding": "identity"}, silence_s) as answer:
+            with opened(url, {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"}, silence_s) as answer:
                 target = redirect_of(answer, url)
                 if target is None:
                     if answer.status_code != 200:

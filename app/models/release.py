@@ -98,9 +98,12 @@ def source() -> Source:
     chosen = os.environ.get("SLIPSTREAM_RUNTIMES")
     path = Path(chosen) if chosen else resource("runtimes.json")
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Source)
-    except (OSError, msgspec.MsgspecError) as fault:
+        known = msgspec.json.decode(path.read_bytes(), type=Source)
+        for words in (known.ref_url, known.release_url, known.file_url, *(build.file for build in known.builds)):
+            words.format(tag="", file="")
+    except (OSError, msgspec.MsgspecError, RecursionError, LookupError, ValueError) as fault:
         raise SettingsError(f"{path} does not say where runtimes are: {fault}", "Check SLIPSTREAM_RUNTIMES.") from fault
+    return known
 
 
 def builds_here(known: Source, system: str = "", machine: str = "") -> tuple[Build, ...]:
@@ -189,7 +192,7 @@ class Releases:
             try:
                 with self._own_words(what):
                     return msgspec.json.decode(fetch_short(url, asked, self.patience.silence_s, _LIMITS), type=kind)
-            except msgspec.MsgspecError as fault:
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
                 raise HubError(f"{self._host} does not tell of {what} as it used to.", BY_HAND) from fault
             except PassingError as passing:
                 if number >= min(N_TRIES, self.patience.n_tries):

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
+from app.engine.runtime_files import RPC
 from app.errors import SlipstreamError
+from app.host import fetching
 from app.host.background import beside
-from app.host.device_trial import measure_devices
+from app.host.computing import is_processor
+from app.host.device_trial import measure_devices, together
 from app.host.device_trial import places as trial_places
-from app.host.runtimes import BUILT_IN, Runtimes
+from app.host.runtimes import BUILT_IN, Runtimes, check_address, is_this_computer
 from app.host.survey import Survey, survey
-from app.ui.devices_dialog import DevicesDialog
+from app.models.release import Releases, build_named, builds_here, source
+from app.ui.devices_dialog import DevicesDialog, arrival_words, state_words
+from app.ui.servers_panel import DANGER
 
 if TYPE_CHECKING:
+    from app.models.download import Progress
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
@@ -36,6 +43,7 @@ class DevicesControl(QObject):
         self._task: asyncio.Task[None] | None = None
         self._is_measuring = False
         self.dialog: DevicesDialog | None = None
+        self.asking: QMessageBox | None = None
         engine.loaded_changed.connect(self.on_loaded)
 
     @property
@@ -65,7 +73,13 @@ class DevicesControl(QObject):
         dialog.runtime_chosen.connect(self.use)
         dialog.add_folder_requested.connect(lambda: self._ask_for(is_folder=True))
         dialog.add_zip_requested.connect(lambda: self._ask_for(is_folder=False))
+        dialog.fetch_requested.connect(self.fetch)
         dialog.remove_requested.connect(self.remove)
+        dialog.cancel_requested.connect(self.cancel)
+        dialog.servers.add_requested.connect(self.add_server)
+        dialog.servers.remove_requested.connect(self.remove_server)
+        with suppress(SlipstreamError):  # a mirror's list that cannot be read: fetching says so, adding works on
+            dialog.offer_builds([(build.name, build.about) for build in builds_here(source())])
         dialog.look_requested.connect(lambda: self._run("Looking for devices…", partial(survey, again=True)))
         dialog.prove_requested.connect(lambda: self._run("Trying each device…", partial(survey, prove=True)))
         dialog.measure_requested.connect(self.measure)
@@ -106,6 +120,71 @@ class DevicesControl(QObject):
             name = self._known.shelf.active
             self._run("Looking again…", partial(self._after, partial(self._runtimes.remove, name)), is_new_engine=True)
 
+    def fetch(self, build: str) -> None:
+        """Fetch an official build, then choose it; what has arrived is kept if it is cancelled."""
+        if not self.is_busy:
+            self._task = asyncio.get_running_loop().create_task(self._fetch(build))
+
+    async def _fetch(self, build: str) -> None:
+        try:
+            releases, name = Releases(), ""
+            async with aclosing(fetching.fetch(build_named(releases.known, build), self._runtimes, releases)) as steps:
+                async for step in steps:
+                    self._show_arrival(step)
+                    name = step.detail if step.phase == "done" else name
+        except SlipstreamError as fault:
+            self._show_fault(fault)
+            return
+        except asyncio.CancelledError:
+            self._show_busy("")
+            raise
+        await self._look(
+            f"Looking at {name}…", partial(self._after, partial(self._runtimes.use, name)), is_new_engine=True
+        )
+
+    def _show_arrival(self, step: Progress) -> None:
+        if self.dialog is not None:
+            fraction = step.n_bytes / step.n_total_bytes if step.n_total_bytes else 0.0
+            self.dialog.show_arrival(fraction, arrival_words(step))
+
+    def add_server(self, server: str) -> None:
+        """Borrow a server's devices, too; one that is not this computer only once a person has read what that means."""
+        try:
+            check_address(server)
+        except SlipstreamError as fault:
+            self._show_fault(fault)
+            return
+        if is_this_computer(server):
+            self._borrow(server)
+        else:
+            self._ask_before(server)
+
+    def _ask_before(self, server: str) -> None:
+        asking = QMessageBox(self.dialog)
+        asking.setWindowTitle("Borrow devices")
+        asking.setIcon(QMessageBox.Icon.Warning)
+        asking.setText(f"Send text and models to {server}?")
+        asking.setInformativeText(DANGER)
+        yes = asking.addButton("Borrow its devices", QMessageBox.ButtonRole.AcceptRole)
+        asking.setDefaultButton(asking.addButton(QMessageBox.StandardButton.Cancel))
+        asking.buttonClicked.connect(lambda button: self._borrow(server) if button is yes else None)
+        asking.finished.connect(asking.deleteLater)
+        asking.open()
+        self.asking = asking
+
+    def _borrow(self, server: str) -> None:
+        self._run(f"Asking {server}…", partial(self._after, partial(self._runtimes.add_server, server)))
+        if self.dialog is not None:
+            self.dialog.servers.address.clear()
+
+    def remove_server(self, server: str) -> None:
+        """Borrow a server's devices no more; an engine that works on lent devices is ended, and with it the link."""
+        chosen = self._choices.settings
+        is_elsewhere = not (is_processor(chosen.compute) and is_processor(chosen.draft_compute))
+        lent = [report for report in self._known.devices if report.device.backend == "RPC"] if self._known else []
+        work = partial(self._after, partial(self._runtimes.remove_server, server))
+        self._run("Looking again…", work, is_new_engine=bool(lent) and is_elsewhere)
+
     def _add(self, path: Path) -> None:
         self._runtimes.use(self._runtimes.add(path).name)
 
@@ -120,15 +199,20 @@ class DevicesControl(QObject):
             dialog.setFileMode(QFileDialog.FileMode.Directory)
         else:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-            dialog.setNameFilters(["Zip files (*.zip)"])
+            dialog.setNameFilters(["Archives (*.zip *.tar.gz *.tgz)"])
         dialog.fileSelected.connect(lambda path: self.add(Path(path)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
     # --- looking --------------------------------------------------------------------------------------
 
+    def cancel(self) -> None:
+        """Stop waiting for what is under way; what was begun in another process ends there by itself."""
+        if self._task is not None:
+            self._task.cancel()
+
     def _run(self, words: str, work: Callable[[], Survey], *, is_new_engine: bool = False) -> None:
-        if self._task is not None and not self._task.done():
+        if self.is_busy:
             return
         self._task = asyncio.get_running_loop().create_task(self._look(words, work, is_new_engine=is_new_engine))
 
@@ -137,11 +221,11 @@ class DevicesControl(QObject):
         try:
             self._known = await beside(work, "devices")
         except SlipstreamError as fault:
-            self._show_busy("")
-            self.refresh()
-            if self.dialog is not None:
-                self.dialog.show_fault(f"{fault.message} {fault.hint}".strip())
+            self._show_fault(fault)
             return
+        except asyncio.CancelledError:
+            self._show_busy("")
+            raise
         self._show_busy("")
         self.refresh()
         if is_new_engine:
@@ -164,6 +248,12 @@ class DevicesControl(QObject):
         if self.dialog is not None:
             self.dialog.show_trial(trial)
 
+    def _show_fault(self, fault: SlipstreamError) -> None:
+        self._show_busy("")
+        self.refresh()
+        if self.dialog is not None:
+            self.dialog.show_fault(f"{fault.message} {fault.hint}".strip())
+
     def _show_busy(self, words: str) -> None:
         if self.dialog is not None:
             self.dialog.show_busy(words)
@@ -180,6 +270,20 @@ class DevicesControl(QObject):
         about = f"llama.cpp {runtime.commit}, ggml {runtime.ggml}. {known.why_not}".strip()
         names = (BUILT_IN, *(pack.name for pack in known.shelf.packs))
         dialog.show_runtimes(names, known.shelf.active, about)
+        backend = next((backend for backend in known.found.backends if backend.name == RPC), None)
+        dialog.servers.show_servers(known.shelf.servers, server_words(known), has_rpc=backend is not None)
+
+
+def server_words(known: Survey) -> dict[str, str]:
+    """Say what is known of each server: the devices that it lends, or that it does not answer."""
+    lent: dict[str, list[str]] = {}
+    for report in known.devices:
+        if report.device.backend == "RPC":
+            words = f"{report.device.name} {state_words(report)}"
+            lent.setdefault(report.device.description, []).append(words)
+    return {
+        server: "; ".join(lent.get(server, ["does not answer, or lends nothing"])) for server in known.shelf.servers
+    }
 
 
 def places(known: Survey) -> tuple[str, ...]:
@@ -187,4 +291,5 @@ def places(known: Survey) -> tuple[str, ...]:
     kinds = {report.device.kind for report in known.devices}
     has_gpu, has_npu = bool(kinds & {"gpu", "igpu"}), "npu" in kinds
     words = ["cpu"] + ["gpu"] * has_gpu + ["npu"] * has_npu + ["hybrid"] * (has_gpu and has_npu)
-    return (*words, *(report.device.name for report in known.devices if report.device.kind != "cpu"))
+    names = [report.device.name for report in known.devices if report.device.kind != "cpu"]
+    return (*words, *names, *together(known))

@@ -17,8 +17,10 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
+    QMenu,
     QProgressBar,
     QPushButton,
+    QTabWidget,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -27,12 +29,14 @@ from PySide6.QtWidgets import (
 
 from app.ui import motion
 from app.ui.model_options import Choice
+from app.ui.servers_panel import ServersPanel
 from app.ui.theme import GRID, named, text_font
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
     from app.host.device_trial import DeviceTrial
     from app.host.survey import DeviceReport
+    from app.models.download import Progress
 
 COLUMNS = ("Device", "Kind", "State", "Memory free", "Description")
 SAME = ""
@@ -50,12 +54,16 @@ _WORDS = {
     "npu": "the NPU",
     "hybrid": "NPU and GPU together",
 }
+ABOUT_RUNTIMES = (
+    "A runtime is a build of llama.cpp. Another one can know more devices: the official build for this computer, or a "
+    "folder or archive of your own. It is looked at in a process of its own before it is used."
+)
 _BUSY_HINT = "This takes a moment; on a GPU the first time can take minutes."
 
 
 def place_words(compute: str) -> str:
     """Name where a model runs."""
-    return _WORDS.get(compute, compute)
+    return _WORDS.get(compute) or " + ".join(compute.split(","))
 
 
 def state_words(report: DeviceReport) -> str:
@@ -64,10 +72,26 @@ def state_words(report: DeviceReport) -> str:
     return f"{words}: {report.standing.reason}" if report.standing.reason else words
 
 
+def arrival_words(step: Progress) -> str:
+    """Say how far a runtime that is fetched has come."""
+    if not step.n_total_bytes or step.phase == "checking":
+        return step.detail
+    words = f"Getting {step.title}: {bytes_words(step.n_bytes)} of {bytes_words(step.n_total_bytes)}"
+    return f"{words}. {step.detail}" if step.detail else words
+
+
 def _description(report: DeviceReport) -> str:
     device = report.device
     lent = f"lent by {device.description}; the link is neither encrypted nor authenticated"
     return lent if device.backend == "RPC" else device.description
+
+
+def _add_row(grid: QGridLayout, row: int, words: str, choice: Choice) -> None:
+    label = QLabel(words)
+    label.setBuddy(choice)
+    grid.addWidget(label, row, 0)
+    grid.addWidget(choice, row, 1)
+    grid.setColumnStretch(1, 1)
 
 
 class DevicesDialog(QDialog):
@@ -78,7 +102,9 @@ class DevicesDialog(QDialog):
     runtime_chosen = Signal(str)
     add_folder_requested = Signal()
     add_zip_requested = Signal()
+    fetch_requested = Signal(str)
     remove_requested = Signal()
+    cancel_requested = Signal()
     look_requested = Signal()
     prove_requested = Signal()
     measure_requested = Signal()
@@ -98,12 +124,15 @@ class DevicesDialog(QDialog):
         self.runtime = Choice("Runtime", "The build of llama.cpp that models run on; another can know more devices.")
         self.about_runtime = named(QLabel(wordWrap=True), "muted")
         self.folder_button, self.zip_button = QPushButton("Add a &folder…"), QPushButton("Add a &zip…")
-        self.remove_button = QPushButton("&Remove")
+        self.fetch_button, self.remove_button = QPushButton("&Get from llama.cpp"), QPushButton("&Remove")
+        self.servers = ServersPanel()
+        self.tabs = QTabWidget()
         self.look_button, self.prove_button = QPushButton("&Look again"), QPushButton("&Try each device")
         self.measure_button = QPushButton("M&easure my devices")
         self.measured = QLabel(wordWrap=True)
         self.busy = QLabel(wordWrap=True)
         self.progress = QProgressBar(textVisible=False)
+        self.cancel_button = QPushButton("&Cancel")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         for label in (self.chip, self.advice, self.about_runtime, self.measured, self.busy):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -126,6 +155,7 @@ class DevicesDialog(QDialog):
         self.folder_button.clicked.connect(self.add_folder_requested)
         self.zip_button.clicked.connect(self.add_zip_requested)
         self.remove_button.clicked.connect(self.remove_requested)
+        self.cancel_button.clicked.connect(self.cancel_requested)
         self.look_button.clicked.connect(self.look_requested)
         self.prove_button.clicked.connect(self.prove_requested)
         self.measure_button.clicked.connect(self.measure_requested)
@@ -135,30 +165,33 @@ class DevicesDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
 
     def _build(self) -> None:
+        foot = QHBoxLayout()
+        foot.addWidget(self.progress)
+        foot.addWidget(self.busy, 1)
+        foot.addWidget(self.cancel_button)
+        self.progress.setMaximumWidth(20 * GRID)
+        self.tabs.addTab(self._devices_page(), "De&vices")
+        self.tabs.addTab(self._runtimes_page(), "Run&times")
+        self.tabs.addTab(self.servers, "&Other computers")
+        column = QVBoxLayout(self)
+        column.setSpacing(GRID)
+        column.addWidget(self.tabs, 1)
+        column.addLayout(foot)
+        column.addWidget(self.buttons)
+
+    def _devices_page(self) -> QWidget:
         places = QGridLayout()
         places.setHorizontalSpacing(2 * GRID)
-        rows = (
-            ("The &model runs on", self.target),
-            ("The &draft model runs on", self.draft),
-            ("R&untime", self.runtime),
-        )
-        for row, (words, choice) in enumerate(rows):
-            label = QLabel(words)
-            label.setBuddy(choice)
-            places.addWidget(label, row, 0)
-            places.addWidget(choice, row, 1)
-        places.setColumnStretch(1, 1)
-        runtimes = QHBoxLayout()
-        for button in (self.folder_button, self.zip_button, self.remove_button):
-            runtimes.addWidget(button)
-        runtimes.addStretch(1)
+        for row, (words, choice) in enumerate(
+            (("The &model runs on", self.target), ("The dra&ft model runs on", self.draft))
+        ):
+            _add_row(places, row, words, choice)
         looking = QHBoxLayout()
-        looking.addWidget(self.look_button)
-        looking.addWidget(self.prove_button)
-        looking.addWidget(self.measure_button)
-        looking.addWidget(self.progress)
-        looking.addWidget(self.busy, 1)
-        column = QVBoxLayout(self)
+        for button in (self.look_button, self.prove_button, self.measure_button):
+            looking.addWidget(button)
+        looking.addStretch(1)
+        page = QWidget()
+        column = QVBoxLayout(page)
         column.setSpacing(GRID)
         column.addWidget(self.chip)
         column.addWidget(self.list, 1)
@@ -166,9 +199,26 @@ class DevicesDialog(QDialog):
         column.addWidget(self.measured)
         column.addWidget(self.advice)
         column.addLayout(places)
-        column.addWidget(self.about_runtime)
+        return page
+
+    def _runtimes_page(self) -> QWidget:
+        runtimes = QGridLayout()
+        runtimes.setHorizontalSpacing(2 * GRID)
+        _add_row(runtimes, 0, "R&untime", self.runtime)
+        buttons = QHBoxLayout()
+        for button in (self.fetch_button, self.folder_button, self.zip_button, self.remove_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        about = named(QLabel(ABOUT_RUNTIMES, wordWrap=True), "muted")
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setSpacing(GRID)
+        column.addWidget(about)
         column.addLayout(runtimes)
-        column.addWidget(self.buttons)
+        column.addWidget(self.about_runtime)
+        column.addLayout(buttons)
+        column.addStretch(1)
+        return page
 
     # --- content --------------------------------------------------------------------------------------
 
@@ -212,13 +262,31 @@ class DevicesDialog(QDialog):
     def show_busy(self, words: str) -> None:
         """Say what is being looked for; "" for nothing."""
         looking = (self.look_button, self.prove_button, self.measure_button)
-        for button in (self.folder_button, self.zip_button, *looking, self.runtime):
+        for button in (self.fetch_button, self.folder_button, self.zip_button, *looking, self.runtime):
             button.setEnabled(not words)
+        self.servers.show_busy(is_busy=bool(words))
         if words:  # afterwards it depends on the runtime
             self.remove_button.setEnabled(False)
         self.busy.setText(f"{words} {_BUSY_HINT}" if words else "")
         motion.show_busy(self.progress)
         self.progress.setVisible(bool(words))
+        self.cancel_button.setVisible(bool(words))
+
+    def show_arrival(self, fraction: float, words: str) -> None:
+        """Say how far what is fetched has come."""
+        self.show_busy(words)
+        self.busy.setText(words)
+        self.progress.setRange(0, 1000)
+        self.progress.setValue(round(1000 * fraction))
+
+    def offer_builds(self, builds: Sequence[tuple[str, str]]) -> None:
+        """Offer official builds, by name and what they compute on."""
+        menu = QMenu(self)
+        for name, about in builds:
+            action = menu.addAction(f"{about}: {name}")
+            action.triggered.connect(lambda _=False, name=name: self.fetch_requested.emit(name))
+        self.fetch_button.setMenu(menu)
+        self.fetch_button.setVisible(bool(builds))
 
     def show_fault(self, words: str) -> None:
         """Say what went wrong, where progress is told otherwise."""

@@ -180,6 +180,7 @@ def test_a_server_that_answers_rubbish_without_end_or_not_at_all_is_said_to(serv
     for body, words in (
         (b"{", "as it used to"),
         (b"[" * 100_000, "as it used to"),
+        (b'{"assets": [], "more": ' + b"[" * 100_000, "as it used to"),
         (b" " * (5 << 20), "does not give"),
     ):
         server.tell_release_bytes(body)
@@ -226,6 +227,11 @@ def test_what_a_program_that_ended_left_half_unpacked_is_swept_away(server, arch
 def test_a_mirror_that_cannot_be_read_is_said_to_be(monkeypatch, tmp_path):
     monkeypatch.setenv("SLIPSTREAM_RUNTIMES", str(tmp_path / "none.json"))
     with pytest.raises(SettingsError, match=r"none\.json"):
+        release.source()
+    lying = tmp_path / "lying.json"
+    lying.write_bytes(resource("runtimes.json").read_bytes().replace(b"{file}", b"{password}"))
+    monkeypatch.setenv("SLIPSTREAM_RUNTIMES", str(lying))
+    with pytest.raises(SettingsError, match=r"lying\.json"):
         release.source()
     monkeypatch.delenv("SLIPSTREAM_RUNTIMES")
     assert msgspec.to_builtins(release.source())["tag"] == json.loads(resource("runtimes.json").read_bytes())["tag"]
