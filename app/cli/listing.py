@@ -37,7 +37,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 class Broken(msgspec.Struct, frozen=True):
-    """One file that cannot be loaded."""
+    """One file that cannot be loaded, or is of another kind."""
 
     path: str
     reason: str
@@ -49,10 +49,14 @@ def list_models(chosen: ListOptions) -> None:
     """List the models on this machine, what only drafts for one, and the files that are broken."""
     contents = Library().contents()
     models, drafters = ([_listed(entry) for entry in entries] for entries in (contents.models, contents.drafters))
-    broken = [Broken(str(file.path), file.reason, file.hint, file.source) for file in contents.broken]
+    broken, others = (
+        [Broken(str(file.path), file.reason, file.hint, file.source) for file in files]
+        for files in (contents.broken, contents.others)
+    )
     disk = disk_use(contents)
     if chosen.as_json:
-        facts = {"models": models, "drafters": drafters, "broken": broken, "disk": disk, "folder": str(models_folder())}
+        facts = {"models": models, "drafters": drafters, "broken": broken, "others": others, "disk": disk}
+        facts["folder"] = str(models_folder())
         sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return
     _show(models)
@@ -61,6 +65,8 @@ def list_models(chosen: ListOptions) -> None:
         _show(drafters)
     for file in broken:
         sys.stdout.write(f"\nbroken: {printable(file.path)}\n  {printable(file.reason)} {printable(file.hint)}\n")
+    for file in others:
+        sys.stdout.write(f"\nnot for chat: {printable(file.path)}\n  {printable(file.reason)}\n")
     _show_disk(disk)
 
 

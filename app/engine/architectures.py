@@ -41,9 +41,6 @@ REWINDS_STATES = _names("""
     """)
 """Those of both kinds whose state llama.cpp can take back by some tokens (``llm_arch_supports_rs_rollback``)."""
 
-NO_CHAT = frozenset(("t5", "t5encoder", "eagle3", "dflash"))
-"""With an encoder, or without a decoder: they do not simply continue a text."""
-
 SWA_PERIOD = {
     "afmoe": 4,
     "cohere2": 4,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.engine.gguf import Array, GgufHeader
+from app.engine.model_kinds import check_writes_text
 from app.errors import ModelFileError
 
 MTP_ARCHITECTURES = frozenset(
@@ -64,11 +65,14 @@ def has_embedded_heads(header: GgufHeader) -> bool:
 
 
 def check_can_answer(header: GgufHeader) -> None:
-    """Refuse a target that holds nothing but heads: llama.cpp ends the process that evaluates the layers it lacks.
+    """Refuse a target that does not answer in text, or holds nothing but heads.
+
+    llama.cpp ends the process that evaluates the layers that heads lack.
 
     Raises:
         ModelFileError: it is such a file.
     """
+    check_writes_text(header)
     if are_heads(header):
         raise ModelFileError(
             f"{header.file_name} only drafts for the model that it was trained with.",

@@ -21,6 +21,7 @@ from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads, check_can_answer, has_embedded_heads, why_not_for
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
 from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
+from app.engine.model_kinds import check_writes_text, is_multimodal
 from app.engine.prompt_cache import Held
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
@@ -160,6 +161,10 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         pair.notices.append(
             NoticeInfo("memory_of_one_type", f"This model keeps K and V in one memory: both are {used.type_k}.")
         )
+    if is_multimodal(header, Path(command.target)):
+        pair.notices.append(
+            NoticeInfo("text_only", "This model also understands images or sound: here it is given text only.")
+        )
     if command.n_ctx > n_ctx:
         pair.notices.append(
             NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")
@@ -242,6 +247,7 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
     try:
         if command.draft is not None:
             header = read_header(Path(command.draft))
+            check_writes_text(header)
             kind = "draft-mtp" if are_heads(header) else "draft-simple"
             if kind == "draft-mtp":
                 why_not["draft-simple"] = "The draft file holds MTP heads: choose draft-mtp."

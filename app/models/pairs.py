@@ -18,6 +18,7 @@ from app.engine.anatomy import anatomy_of
 from app.engine.byte_cursor import ByteSource, FileSource
 from app.engine.gguf import GgufHeader, check_length, parse_header
 from app.engine.heads import are_heads, can_chain, has_embedded_heads, is_assistant, n_nextn_layers, why_not_for
+from app.engine.model_kinds import what_else
 from app.engine.parts import joined, read_whole
 from app.engine.vocabulary import TokenTexts, first_difference, read_texts, tokenizer_of
 from app.errors import ModelFileError
@@ -216,12 +217,10 @@ def _why_no_model(header: GgufHeader, which: str) -> list[str]:
     """Return why llama.cpp would not load a file, or not to continue a text with it."""
     architecture = header.architecture
     reasons = []
-    if header.kind != "model":
-        reasons.append(f"The {which} file is of type “{header.kind}”, not a language model.")
+    if what := what_else(header):
+        reasons.append(f"The {which} file is {what}, not a language model: speculation drafts text only.")
     elif architecture not in architectures.KNOWN:
         reasons.append(f"llama.cpp does not know the {which}'s architecture “{architecture}” in this version.")
-    elif architecture in architectures.NO_CHAT:
-        reasons.append(f"The {which} ({architecture}) does not simply continue a text.")
     if not header.tensors and header.split[1] == 1:
         reasons.append(f"The {which} file holds no weights.")
     if header.byte_order != sys.byteorder:

@@ -65,7 +65,9 @@ class LibraryTab(QWidget):
         self.folder = QPushButton("Open models folder")
         self.disk = named(QLabel(wordWrap=True), "muted")
         self.disk.setTextFormat(Qt.TextFormat.PlainText)
-        self._sections = tuple(map(heading, ("Models", "Only for drafting", "Broken: cannot be loaded")))
+        self._sections = tuple(
+            map(heading, ("Models", "Only for drafting", "Broken: cannot be loaded", "Not for chat"))
+        )
         self._drafters: frozenset[str] = frozenset()
         self._contents: Contents | None = None
         self.split = QSplitter(Qt.Orientation.Horizontal)
@@ -133,7 +135,8 @@ class LibraryTab(QWidget):
                 (
                     [_entry_row(entry, is_loaded=entry.name in loaded) for entry in contents.models],
                     [_entry_row(entry, is_loaded=entry.name in loaded) for entry in contents.drafters],
-                    [_broken_row(file) for file in contents.broken],
+                    [_broken_row(file, "broken") for file in contents.broken],
+                    [_broken_row(file, "not for chat") for file in contents.others],
                 ),
                 strict=True,
             ):
@@ -204,8 +207,8 @@ def _entry_row(entry: LibraryEntry, *, is_loaded: bool) -> QTreeWidgetItem:
     return row
 
 
-def _broken_row(file: BrokenFile) -> QTreeWidgetItem:
-    row = QTreeWidgetItem([file.path.name, "", "broken", file.source])
+def _broken_row(file: BrokenFile, what: str) -> QTreeWidgetItem:
+    row = QTreeWidgetItem([file.path.name, "", what, file.source])
     row.setToolTip(0, tip(f"{file.path}\n{file.reason}"))
     row.setData(0, VALUE, file)
     return row

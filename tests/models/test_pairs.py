@@ -188,9 +188,9 @@ def of(raw: RawGguf) -> Candidate:
     [
         (RawGguf().add_text("general.architecture", "mamba"), "cannot rewind for mamba"),
         (RawGguf().add_text("general.architecture", "qwen3next"), "cannot rewind for qwen3next"),
-        (RawGguf().add_text("general.architecture", "t5encoder"), "does not simply continue a text"),
+        (RawGguf().add_text("general.architecture", "t5encoder"), "is an embedding model"),
         (small(order=">"), "big-endian"),
-        (small().add_text("general.type", "adapter"), "of type “adapter”"),
+        (small().add_text("general.type", "adapter"), "is an adapter (LoRA), not a language model"),
         (RawGguf().add_text("general.architecture", "llama"), "holds no weights"),
     ],
 )
