@@ -118,6 +118,9 @@ class _Looker:
         return Backend(name, "found", devices, backends.servers, reason)
 
 
+_BUSY = ": it is off, out of reach, or busy with another program"
+
+
 def _look_at_servers(looker: _Looker, servers: tuple[str, ...]) -> Backend:
     """Ask the servers for devices: all at once, and if that fails each by itself, to know which do not answer."""
     if not servers:
@@ -130,7 +133,7 @@ def _look_at_servers(looker: _Looker, servers: tuple[str, ...]) -> Backend:
         looks = list(pool.map(lambda server: looker.look(Backends((RPC,), (server,))), servers))
     alive = tuple(server for server, one in zip(servers, looks, strict=True) if one.state == "found")
     silent = ", ".join(server for server in servers if server not in alive)
-    reason = f"No answer from {silent}." if silent else ""
+    reason = f"No answer from {silent}{_BUSY}." if silent else ""
     if not alive:
         return Backend(RPC, "refused", reason=reason)
     return msgspec.structs.replace(looker.look(Backends((RPC,), alive)), reason=reason)
@@ -139,5 +142,5 @@ def _look_at_servers(looker: _Looker, servers: tuple[str, ...]) -> Backend:
 def _in_words(backend: Backend, server: str) -> Backend:
     """Name the one server that ended or hung the process, as several are named."""
     if backend.state in ("died", "hung"):
-        return Backend(RPC, "refused", reason=f"No answer from {server}.")
+        return Backend(RPC, "refused", reason=f"No answer from {server}{_BUSY}.")
     return backend

@@ -21,6 +21,7 @@ from app.engine.probe import Device, prove
 from app.engine.runtime_files import RPC, library_folder
 from app.engine.surroundings import LIBRARY_FOLDERS, Surroundings
 from app.errors import ExportError, SlipstreamError
+from app.host.held_servers import HELD
 from app.host.runtimes import InUse, files_stamp
 from app.host.system_facts import system_facts
 from app.metrics.atomic import replacing
@@ -76,12 +77,17 @@ class DeviceBook:
         """
         with self._lock:
             key, records = self._key(runtime.surroundings), self._read()
-            record = None if again else records.get(key)
+            before = records.get(key)
+            record = None if again else before
             lends = record is not None and any(backend.name == RPC for backend in record.found.backends)
             if record is not None and not lends:
                 return _now(record.found)
             known = () if record is None else _settled(record.found)
-            found = discover(runtime.surroundings, servers=servers, known=known)
+            held = HELD.all()
+            asked = tuple(server for server in servers if server not in held)
+            found = discover(runtime.surroundings, servers=asked, known=known)
+            if before is not None and held.intersection(servers):
+                found = _with_held(found, before.found, servers, held)
             standings = {} if record is None else record.standings
             self._write(key, _Record(found, standings))
             return found
@@ -95,9 +101,12 @@ class DeviceBook:
     def prove(self, runtime: InUse, found: Found, device: Device) -> Standing:
         """Have the tiny model answer on a device, and keep what came of it."""
         backend = found.backend_of(device.name)
-        backends = Backends() if backend is None else Backends((backend.name,), backend.servers)
+        backends, name = Backends() if backend is None else Backends((backend.name,)), device.name
+        if backend is not None and backend.name == RPC:  # its own server alone: another may be busy
+            backends = Backends((RPC,), (device.description,))
+            name = f"RPC{[d.name for d in _lent_by(device.description, found)].index(device.name)}"
         try:
-            proof = prove(runtime.surroundings, backends, device.name)
+            proof = prove(runtime.surroundings, backends, name)
         except SlipstreamError as fault:
             standing = Standing("wrong", fault.message)
         else:
@@ -156,6 +165,27 @@ def _now(found: Found) -> Found:
         for device in found.runtime.devices
     )
     return msgspec.structs.replace(found, runtime=msgspec.structs.replace(found.runtime, devices=devices))
+
+
+def _lent_by(server: str, found: Found) -> list[Device]:
+    return [device for device in found.devices if device.backend == "RPC" and device.description == server]
+
+
+def _with_held(found: Found, before: Found, servers: tuple[str, ...], held: frozenset[str]) -> Found:
+    """Return what was found with what is known of the servers that could not be asked, numbered as an engine does."""
+    devices: list[Device] = []
+    for server in servers:
+        for device in _lent_by(server, before if server in held else found):
+            devices.append(msgspec.structs.replace(device, name=f"RPC{len(devices)}"))
+    there = tuple(server for server in servers if server in {device.description for device in devices})
+
+    def merged(backend: Backend) -> Backend:
+        if backend.name != RPC:
+            return backend
+        silent = "" if held.issuperset(servers) else backend.reason
+        return Backend(RPC, "found" if devices else backend.state, tuple(devices), there, silent)
+
+    return msgspec.structs.replace(found, backends=tuple(map(merged, found.backends)))
 
 
 def _settled(found: Found) -> tuple[Backend, ...]:

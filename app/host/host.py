@@ -263,6 +263,7 @@ class Host:
         if engine is not None:
             await engine.close()
         if self._engine is None:
+            self._placing.note_end()
             self._board.enter("stopped")
 
     async def _come_back(self, job: Job) -> None:
@@ -284,8 +285,7 @@ class Host:
         job.check_wanted()
         engine = await self._ensure_engine(placed)
         job.check_wanted()
-        names = f"{target.name} with {draft.name}" if draft else target.name
-        before = self._board.state.pair
+        names, before = target.name + (f" with {draft.name}" if draft else ""), self._board.state.pair
         self._board.become(HostState("loading", None, pair, f"Loading {names}…"))
         command = pair.command(engine.next_id(), target.path, draft.path if draft else None)
         command = self._book.with_lessons(self._placing.command(placed, command))

@@ -15,6 +15,7 @@ from app.engine.threads import default_threads
 from app.errors import EngineDiedError, LoadError
 from app.host.computing import choose, fitting_memory, manner_of, placement
 from app.host.device_book import DeviceBook
+from app.host.held_servers import HELD
 from app.host.runtimes import InUse, Runtimes
 from app.host.values import PairChoice
 from app.placement import Backends
@@ -76,6 +77,7 @@ class Placing:
         found = self._book.find(runtime, shelf.servers)
         target = choose(pair.compute, found)
         draft = choose(draft_words, found) if pair.draft is not None else ()
+        self._check_free(_backends(found, (*target, *draft)))
         for device in dict.fromkeys((*target, *draft)):
             self._ensure_works(runtime, found, device, say)
         return Placed(target, draft, _backends(found, (*target, *draft)), runtime, pair.n_device_layers)
@@ -85,11 +87,13 @@ class Placing:
         if placed is None:
             return False
         has, wants = self._placed.backends, placed.backends
-        return not set(has.libraries) <= set(wants.libraries) or not set(has.servers) <= set(wants.servers)
+        is_begun_alike = wants.servers[: len(has.servers)] == has.servers  # devices are numbered as servers come
+        return not set(has.libraries) <= set(wants.libraries) or not is_begun_alike
 
     def command(self, placed: Placed, command: Load) -> Load:
         """Return the load command for these places; from now on the engine works on them."""
         self._placed, self._died = placed, None
+        HELD.take(self, placed.backends.servers)
         return placed.command(command)
 
     def note_death(self, fault: EngineDiedError) -> EngineDiedError:
@@ -98,8 +102,13 @@ class Placing:
             self._died = (fault.message, self._mark(fault))
         return self._died[1]  # told again, by who waited for an answer and by who watches the process
 
+    def note_end(self) -> None:
+        """Note that the engine is gone: it is connected to no server any more."""
+        HELD.leave(self)
+
     def _mark(self, fault: EngineDiedError) -> EngineDiedError:
         placed, self._placed = self._placed, Placed()
+        self.note_end()
         devices = tuple(dict.fromkeys((*placed.target, *placed.draft)))
         if placed.runtime is None or not devices:
             return fault
@@ -111,6 +120,19 @@ class Placing:
             f"{fault.message.rstrip('.')}. It worked on {names}, which {words} tried anew before the next use.",
             "Start the engine again on the CPU; what was written so far is kept.",
         )
+
+    def _check_free(self, backends: Backends) -> None:
+        """Refuse a server that another engine of ours is connected to: it would be waited for without end.
+
+        Raises:
+            LoadError: names it.
+        """
+        busy = sorted(HELD.of_others(self).intersection(backends.servers))
+        if busy:
+            raise LoadError(
+                f"The loaded model uses what {' and '.join(busy)} lends, which serves one at a time.",
+                "Load that model on the CPU first.",
+            )
 
     def _ensure_works(self, runtime: InUse, found: Found, device: Device, say: Say) -> None:
         if self._book.standing(runtime, device).state == "works":

@@ -224,3 +224,37 @@ def test_a_machine_that_hangs_in_mid_answer_is_left_by_a_restart(lenders):
         return await ask(host, n=4)
 
     assert len(run(body)) == 4
+
+
+def test_a_server_that_our_engine_works_on_is_not_waited_for(lenders):
+    """It serves one client at a time: whoever else connects waits until that one leaves."""
+
+    async def body(host):
+        await host.load(PairChoice(starter(), compute="RPC0"))
+        before = await ask(host)
+        started_s = time.monotonic()
+        known = await asyncio.to_thread(survey, again=True, prove=True)
+        names = [report.device.name for report in known.devices if report.device.backend == "RPC"]
+        states = {report.standing.state for report in known.devices if report.device.backend == "RPC"}
+        trial = await measure_devices(("RPC0",), str)
+        loaded = await host.load(PairChoice(starter(), compute="RPC1", n_ctx=2048))  # the same servers, another way
+        took_s = time.monotonic() - started_s
+        return before, names, states, trial, loaded.device, await ask(host), took_s
+
+    before, names, states, trial, device, after, took_s = run(body)
+    assert (names, device) == (["RPC0", "RPC1"], "RPC1")
+    assert "works" in states
+    assert "serves one at a time" in trial.speeds[0].fault
+    assert before == after
+    assert took_s < 30
+
+
+def test_servers_that_are_named_in_another_order_are_not_mixed_up(lenders):
+    async def body(host):
+        await host.load(PairChoice(starter(), compute="RPC0"))
+        Runtimes().set_servers(tuple(one.address for one in reversed(lenders)))
+        loaded = await host.load(PairChoice(starter(), compute="RPC1"))
+        return loaded.device, await ask(host, n=4)
+
+    device, tokens = run(body)
+    assert (device, len(tokens)) == ("RPC1", 4)
