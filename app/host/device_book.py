@@ -29,6 +29,9 @@ from app.paths import cache_dir
 from app.placement import Backends
 
 MOST_RECORDS = 8
+_HELD = (
+    "the loaded model is connected to its server, which serves one at a time: load it on the CPU first, then try again."
+)
 
 DeviceState = Literal["works", "untried", "wrong", "failing"]
 """Proved; listed only; it did not answer rightly; it ended the engine at work."""
@@ -96,10 +99,13 @@ class DeviceBook:
         """Return what is known of a device."""
         with self._lock:
             record = self._read().get(self._key(runtime.surroundings))
-            return record.standings.get(_name(device), Standing()) if record else Standing()
+            return record.standings.get(_name(device, record.found), Standing()) if record else Standing()
 
     def prove(self, runtime: InUse, found: Found, device: Device) -> Standing:
-        """Have the tiny model answer on a device, and keep what came of it."""
+        """Have the tiny model answer on a device, and keep what came of it; not on one that an engine of ours holds."""
+        if device.backend == "RPC" and device.description in HELD.all():
+            known = self.standing(runtime, device)
+            return Standing(known.state, known.reason or _HELD)
         backend = found.backend_of(device.name)
         backends, name = Backends() if backend is None else Backends((backend.name,)), device.name
         if backend is not None and backend.name == RPC:  # its own server alone: another may be busy
@@ -122,7 +128,7 @@ class DeviceBook:
         with self._lock:
             key, records = self._key(runtime.surroundings), self._read()
             if (record := records.get(key)) is not None:
-                standings = record.standings | {_name(device): standing}
+                standings = record.standings | {_name(device, record.found): standing}
                 self._write(key, msgspec.structs.replace(record, standings=standings))
 
     def _key(self, surroundings: Surroundings) -> str:
@@ -193,6 +199,9 @@ def _settled(found: Found) -> tuple[Backend, ...]:
     return tuple(backend for backend in found.backends if backend.name != RPC)
 
 
-def _name(device: Device) -> str:
-    """Return what a device is known by: one of a server by the server, too."""
-    return f"{device.name} {device.description}" if device.backend == "RPC" else device.name
+def _name(device: Device, found: Found) -> str:
+    """Return what a device is known by: one of a server by that, and by which of its devices it is."""
+    if device.backend != "RPC":
+        return device.name
+    names = [one.name for one in _lent_by(device.description, found)]
+    return f"RPC {device.description} {names.index(device.name) if device.name in names else 0}"

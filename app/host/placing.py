@@ -78,9 +78,11 @@ class Placing:
         target = choose(pair.compute, found)
         draft = choose(draft_words, found) if pair.draft is not None else ()
         self._check_free(_backends(found, (*target, *draft)))
+        backends = _backends(found, (*target, *draft))
+        self._try_neighbours(runtime, found, backends, say)
         for device in dict.fromkeys((*target, *draft)):
             self._ensure_works(runtime, found, device, say)
-        return Placed(target, draft, _backends(found, (*target, *draft)), runtime, pair.n_device_layers)
+        return Placed(target, draft, backends, runtime, pair.n_device_layers)
 
     def needs_new_engine(self, placed: Placed | None) -> bool:
         """Whether the engine that runs has loaded what this pair does not want: a library is never let go again."""
@@ -133,6 +135,14 @@ class Placing:
                 f"The loaded model uses what {' and '.join(busy)} lends, which serves one at a time.",
                 "Load that model on the CPU first.",
             )
+
+    def _try_neighbours(self, runtime: InUse, found: Found, backends: Backends, say: Say) -> None:
+        """Try all that servers lend before an engine is connected to them: nobody else is served afterwards."""
+        for device in found.devices:
+            is_there = device.backend == "RPC" and device.description in backends.servers
+            if is_there and self._book.standing(runtime, device).state == "untried":
+                say(f"Trying {device.name} with a tiny model…")
+                self._book.prove(runtime, found, device)
 
     def _ensure_works(self, runtime: InUse, found: Found, device: Device, say: Say) -> None:
         if self._book.standing(runtime, device).state == "works":
