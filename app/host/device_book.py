@@ -91,7 +91,9 @@ class DeviceBook:
             found = discover(runtime.surroundings, servers=asked, known=known)
             if before is not None and held.intersection(servers):
                 found = _with_held(found, before.found, servers, held)
-            standings = {} if record is None else record.standings
+            standings = {} if before is None else before.standings
+            if record is None:  # looked at anew; what is in use cannot be
+                standings = {name: known for name, known in standings.items() if _server_of(name) in held}
             self._write(key, _Record(found, standings))
             return found
 
@@ -171,6 +173,11 @@ def _now(found: Found) -> Found:
         for device in found.runtime.devices
     )
     return msgspec.structs.replace(found, runtime=msgspec.structs.replace(found.runtime, devices=devices))
+
+
+def _server_of(name: str) -> str:
+    """Return the server of a device by what it is known by, "" for one of this computer."""
+    return name.split(" ")[1] if name.startswith("RPC ") else ""
 
 
 def _lent_by(server: str, found: Found) -> list[Device]:
