@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QSettings, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.chat.conversation import ConversationHead
@@ -21,6 +21,7 @@ from app.ui.chats import finish_stored
 from app.ui.figures import answer_title, band_of, current_baseline, facts_of, standing
 from app.ui.main_window import MainWindow
 from app.ui.pair_bar import NGRAM, NO_DRAFTER, ModelOption
+from app.ui.passing_state import passing_state
 from app.ui.theme import GRID, ThemeSwitch
 from app.ui.trace import Timeline
 from app.ui.wording import engagement_words, threads_words
@@ -61,15 +62,16 @@ def render_window(session: SessionLog, conversation: Conversation, path: Path, t
         ExportError: the picture cannot be written.
     """
     _application(theme)
-    window = MainWindow(QSettings(os.devnull, QSettings.Format.IniFormat))
-    window.build()
-    window.resize(WINDOW_SIZE)
-    window.sidebar.show()
-    _show_conversation(window, conversation)
-    _show_pair(window, session.to_metrics())
-    _show_session(window, session)
-    window.allow_close()
-    _draw(window, path)
+    with passing_state() as state:
+        window = MainWindow(state)
+        window.build()
+        window.resize(WINDOW_SIZE)
+        window.sidebar.show()
+        _show_conversation(window, conversation)
+        _show_pair(window, session.to_metrics())
+        _show_session(window, session)
+        window.allow_close()
+        _draw(window, path)
 
 
 def _show_conversation(window: MainWindow, conversation: Conversation) -> None:

@@ -2,12 +2,13 @@
 
 An hour at 200 steps a second is played in fast motion: every step goes into the panel, a redraw every tenth of a second
 of it (with ``--every 10`` every tenth of these) is timed with all painting that it causes, by the clock and by the
-processor time of this thread, which others' work does not lengthen. Then answers of the starter model are timed by
-turns on one engine: through the host alone, in the window with its panel closed, and with it open. Beside each speed
-stands the processor time that the window's process took for a token, from the first step to the last; others' work
-hardly changes that.
+processor time of this thread, which others' work does not lengthen. Then answers of a model (the starter is the hardest
+case: its tokens take the least time) are timed by turns on one engine: through the host alone, in the window with its
+panel closed, and with it open. Beside each speed stands the processor time that the window's process took for a token,
+from the first step to the last; others' work hardly changes that.
 
     python -m tests.benchmarks.panel [--json] [--turns N] [--minutes M] [--every K] [--page P] [--tokens N] [--draft]
+        [--target MODEL]
 """
 
 from __future__ import annotations
@@ -77,20 +78,22 @@ def _application() -> QApplication:
 @contextmanager
 def window_shown() -> Iterator[MainWindow]:
     """Show a whole window with its panel."""
-    from PySide6.QtCore import QCoreApplication, QEvent, QSettings
+    from PySide6.QtCore import QCoreApplication, QEvent
 
     from app.ui.main_window import MainWindow
+    from app.ui.passing_state import passing_state
 
-    window = MainWindow(QSettings(os.devnull, QSettings.Format.IniFormat))
-    window.build()
-    window.resize(1280, 800)
-    window.show()
-    yield window
-    window.panel.remove_charts()
-    window.allow_close()
-    window.close()
-    window.deleteLater()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    with passing_state() as state:
+        window = MainWindow(state)
+        window.build()
+        window.resize(1280, 800)
+        window.show()
+        yield window
+        window.panel.remove_charts()
+        window.allow_close()
+        window.close()
+        window.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def play(minutes: float, every: int, page: int) -> Drawn:
@@ -172,7 +175,7 @@ class Answers:
     wait_ms: list[float] = field(default_factory=list)
 
 
-def answers(n_turns: int, max_tokens: int, *, is_drafting: bool) -> Answers:
+def answers(n_turns: int, max_tokens: int, *, is_drafting: bool, target: str = "starter") -> Answers:
     """Answer through the host alone, in the window without its panel, and with it, by turns."""
     import qasync
 
@@ -184,7 +187,7 @@ def answers(n_turns: int, max_tokens: int, *, is_drafting: bool) -> Answers:
 
     async def measure(window: MainWindow) -> Answers:
         controller = Controller(window, ThemeSwitch(application))
-        controller.choices.change(speculation=is_drafting, max_tokens=max_tokens, temperature=0.0)
+        controller.choices.change(speculation=is_drafting, max_tokens=max_tokens, temperature=0.0, target=target)
         controller.start()
         found = Answers()
         try:
@@ -291,13 +294,16 @@ def main() -> None:
     parser.add_argument("--page", type=int, default=0, help="which charts: 0 over time, 1 steps, 2 position, 3 context")
     parser.add_argument("--tokens", type=int, default=MAX_TOKENS, help="of an answer (default: %(default)s)")
     parser.add_argument("--draft", action="store_true", help="answer with n-gram drafts")
+    parser.add_argument("--target", default="starter", help="a model's name or file (default: %(default)s)")
     chosen = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as home:
         os.environ["SLIPSTREAM_HOME"] = home
         figures = drawing_figures(play(chosen.minutes, max(1, chosen.every), chosen.page)) if chosen.minutes else []
         if chosen.turns:
-            figures += answer_figures(answers(chosen.turns, chosen.tokens, is_drafting=chosen.draft))
+            figures += answer_figures(
+                answers(chosen.turns, chosen.tokens, is_drafting=chosen.draft, target=chosen.target)
+            )
     report(figures, as_json=chosen.json)
 
 

@@ -120,27 +120,29 @@ def _application() -> QApplication:
 @contextmanager
 def window_shown() -> Iterator[MainWindow]:
     """Show a whole window, with garbage collected as the program does it."""
-    from PySide6.QtCore import QCoreApplication, QEvent, QSettings
+    from PySide6.QtCore import QCoreApplication, QEvent
 
     from app.ui.garbage import WindowGarbage
     from app.ui.main_window import MainWindow
+    from app.ui.passing_state import passing_state
 
     _application()
-    window = MainWindow(QSettings(os.devnull, QSettings.Format.IniFormat))
-    window.build()
-    window.resize(1280, 800)
-    window.show()
-    garbage = WindowGarbage(window)
-    garbage.start()
-    settle(0.3)
-    try:
-        yield window
-    finally:
-        garbage.stop()
-        window.allow_close()
-        window.close()
-        window.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    with passing_state() as state:
+        window = MainWindow(state)
+        window.build()
+        window.resize(1280, 800)
+        window.show()
+        garbage = WindowGarbage(window)
+        garbage.start()
+        settle(0.3)
+        try:
+            yield window
+        finally:
+            garbage.stop()
+            window.allow_close()
+            window.close()
+            window.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def settle(seconds: float) -> None:

@@ -1,7 +1,9 @@
 """Pictures without a screen: they hold the real thing."""
 
 import asyncio
+import re
 from contextlib import aclosing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from app.host.answer_stats import stats_of
 from app.metrics.baseline import record
 from app.protocol import Engagement, Speculation
 from app.ui.chart_style import look
+from app.ui.passing_state import passing_state
 from app.ui.render import CHART_SIZE, WINDOW_SIZE, render_chart, render_window
 from app.ui.theme import DARK, LIGHT
 from tests.doubles import POEM, Answer, ScriptedEngine
@@ -110,3 +113,20 @@ def test_a_picture_that_cannot_be_written_is_an_error_with_a_hint(session, tmp_p
     with pytest.raises(ExportError) as caught:
         render_chart(session.to_metrics(), tmp_path / "missing" / "chart.png")
     assert caught.value.hint
+
+
+def test_state_that_nobody_keeps_leaves_nothing_and_no_device_is_replaced(qapp):
+    with passing_state() as state:
+        folder = Path(state.fileName()).parent
+        state.setValue("window/open", 3)
+        assert int(state.value("window/open")) == 3
+    del state
+    assert not folder.exists()
+
+
+def test_no_settings_are_kept_in_a_device():
+    """Qt would replace it by a file, which takes an administrator's rights and breaks the machine: so it is not tried."""
+    root = Path(__file__).resolve().parents[2]
+    sources = [*root.glob("app/**/*.py"), *root.glob("tests/benchmarks/*.py")]
+    assert len(sources) > 300
+    assert not [path for path in sources if re.search(r"QSettings\((str\()?(os\.)?devnull", path.read_text())]
