@@ -125,7 +125,7 @@ def test_state_that_nobody_keeps_leaves_nothing_and_no_device_is_replaced(qapp):
 
 
 def test_no_settings_are_kept_in_a_device():
-    """Qt would replace it by a file, which takes an administrator's rights and breaks the machine: so it is not tried."""
+    """Qt would replace it by a file, if the rights are there, and break the machine: so it is not tried."""
     root = Path(__file__).resolve().parents[2]
     sources = [*root.glob("app/**/*.py"), *root.glob("tests/benchmarks/*.py")]
     assert len(sources) > 300
