@@ -34,6 +34,12 @@ class on the other side (:func:`from_code`).
 
 from __future__ import annotations
 
+import re
+
+_NO_LIBRARY = re.compile(r"(lib[^\s:]+): cannot open shared object file")
+_IN_A_PACKAGE = ("libQt6", "libpyside6", "libshiboken6")
+"""Libraries that come with a Python package: one that is missing is no matter of the system."""
+
 
 class SlipstreamError(Exception):
     """Base of the tree.
@@ -222,3 +228,11 @@ def _tree(cls: type[SlipstreamError]) -> dict[str, type[SlipstreamError]]:
 def from_code(code: str, message: str, hint: str = "") -> SlipstreamError:
     """Make the error of the class that has this code (the base class for an unknown one)."""
     return _tree(SlipstreamError).get(code, SlipstreamError)(message, hint)
+
+
+def import_hint(fault: ImportError) -> str:
+    """Say what to do where a package that draws cannot be imported: the system lacks a library, or we lack a part."""
+    found = _NO_LIBRARY.search(str(fault))
+    if found and not found[1].startswith(_IN_A_PACKAGE):
+        return f"The system library {found[1]} is missing; the README lists what Qt needs."
+    return "A part of Slipstream is missing or damaged: install it again."

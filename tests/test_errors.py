@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app import errors
-from app.errors import SlipstreamError, from_code
+from app.errors import SlipstreamError, from_code, import_hint
 
 
 def family(kind: type[SlipstreamError]) -> list[type[SlipstreamError]]:
@@ -40,3 +40,20 @@ def test_an_unknown_code_is_still_an_error():
 def test_the_drawn_tree_is_complete():
     drawn = {word for word in errors.__doc__.split() if word.endswith("Error")}
     assert drawn == {kind.__name__ for kind in family(SlipstreamError)}
+
+
+@pytest.mark.parametrize(
+    ("said", "library"),
+    [
+        ("libGL.so.1: cannot open shared object file: No such file or directory", "libGL.so.1"),
+        ("libQt6Svg.so.6: cannot open shared object file: No such file or directory", ""),
+        ("DLL load failed while importing QtSvg: The specified module could not be found.", ""),
+        ("cannot import name 'QtSvg' from 'PySide6' (unknown location)", ""),
+        ("No module named 'pyqtgraph'", ""),
+    ],
+)
+def test_only_a_library_of_the_system_is_blamed_on_the_system(said, library):
+    hint = import_hint(ImportError(said))
+    assert ("system library" in hint) == bool(library)
+    assert library in hint
+    assert ("install it again" in hint) != bool(library)

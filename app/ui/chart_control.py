@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from app.errors import SlipstreamError
+from app.errors import SlipstreamError, import_hint
 from app.ui.figures import answer_title, band_of, comparison_words, current_baseline, facts_of
 from app.ui.trace import MAX_TRACES, LiveTrace, Timeline
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from app.metrics.values import Run
     from app.protocol import Step
     from app.ui.main_window import MainWindow
+
+logger = logging.getLogger(__name__)
 
 _NO_CHARTS_MS = 200
 
@@ -51,9 +54,14 @@ class ChartControl(QObject):
         return self._live is not None
 
     def install(self) -> None:
-        """Load pyqtgraph and draw; the window has been painted by now."""
-        from app.ui.charts import SpeedCharts
-
+        """Load pyqtgraph and draw, or say why not; the window has been painted by now."""
+        try:
+            from app.ui.charts import SpeedCharts
+        except ImportError as fault:
+            logger.warning("no charts: %s", fault)
+            words = "The charts cannot be shown: {fault}. {hint}"
+            self._panel.do_without_charts(words.format(fault=fault, hint=import_hint(fault)))
+            return
         charts = SpeedCharts()
         charts.show_timeline(self._timeline, is_following=True)
         charts.copy_requested.connect(self.on_copy)

@@ -162,15 +162,25 @@ class SpeedPanel(QWidget):
 
     def install_charts(self, charts: SpeedCharts) -> None:
         """Put the charts into their place, and the list of answers below them."""
-        from app.ui.answer_list import AnswerList
-
         charts.setMinimumHeight(CHARTS_PX)
         self._place.addWidget(charts, 1)
         self.charts = charts
+        self._install_answers()
+        self.show_charts(has_data=False)
+
+    def do_without_charts(self, words: str) -> None:
+        """Say in their place why there are no charts; answers can be chosen and compared nevertheless."""
+        self._waiting.setText(words)
+        self._waiting.setTextFormat(Qt.TextFormat.PlainText)
+        self._install_answers()
+
+    def _install_answers(self) -> None:
+        from app.ui.answer_list import AnswerList
+
         self.answers = AnswerList()
         self.answers.selection_changed.connect(self.selection_changed)
         self._list_place.addWidget(self.answers)
-        self.show_charts(has_data=False)
+        self.answers.hide()
 
     def remove_charts(self) -> None:
         """Let go of the charts. Some of what pyqtgraph makes has no parent, and would outlast the window."""
@@ -253,6 +263,11 @@ class SpeedPanel(QWidget):
     def verdict(self) -> str:
         """What is said about whether speculation pays."""
         return str(self._verdict.text())
+
+    @property
+    def waiting(self) -> str:
+        """What is said in the place of the charts, "" if they are there."""
+        return "" if self._waiting.isHidden() else str(self._waiting.text())
 
     @property
     def state(self) -> str:

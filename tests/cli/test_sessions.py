@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import jsonschema
+import pytest
 
 from app.metrics.session_export import FILES, export_session
 from app.paths import resource
@@ -27,6 +28,28 @@ def test_export_writes_every_form_without_prompts(tmp_path):
         assert b"secret" not in path.read_bytes(), path.name
     done = run("export", tmp_path / "given" / "metrics.json", "--out", tmp_path / "all", "--with-prompts")
     assert b"secret" in (tmp_path / "all" / "metrics.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("missing", "hint"),
+    [
+        ("No module named 'pyqtgraph'", "hint: A part of Slipstream is missing or damaged: install it again."),
+        (
+            "libEGL.so.1: cannot open shared object file: No such file or directory",
+            "hint: The system library libEGL.so.1 is missing; the README lists what Qt needs.",
+        ),
+    ],
+)
+def test_charts_that_cannot_be_drawn_say_what_is_missing(tmp_path, monkeypatch, missing, hint):
+    export_session(answered(tmp_path / "s", 50.0, 80.0).to_metrics(), tmp_path / "given")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "pyqtgraph.py").write_text(f"raise ImportError({missing!r})\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "broken"))
+    done = run("export", tmp_path / "given", "--out", tmp_path / "out", "--png")
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [f"error: Pictures cannot be drawn: {missing}.", hint]
+    assert (tmp_path / "out" / "metrics.json").is_file(), "what needs no picture is there"
 
 
 def test_export_of_nothing_is_one_line_and_a_hint(tmp_path):

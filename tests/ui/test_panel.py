@@ -1,6 +1,10 @@
 """The speed panel: figures, charts, recording a baseline, export."""
 
 import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from app.ui.figures import Fact, Standing
 from app.ui.trace import GAP_S, LiveTrace, Timeline
 from tests.doubles import POEM, Answer
 
+ROOT = Path(__file__).resolve().parents[2]
 LONG = f"{POEM} {POEM} {POEM}"
 
 
@@ -108,6 +113,41 @@ def test_the_charts_show_every_answer_and_the_band(program):
         assert "baseline" in charts.page.stack.caption(0)
 
     program.run(story)
+
+
+WITHOUT_PYQTGRAPH = """
+import json, sys
+from pathlib import Path
+sys.modules["pyqtgraph"] = None  # the import fails as it does where the package is not installed
+from app.ui.app import make_application, open_window
+from app.ui.chart_control import ChartControl
+from tests.metrics.test_compare import answered
+theme, window = open_window(make_application())
+window.build()
+session = answered(Path(sys.argv[1]), 50.0, 80.0)
+control, panel = ChartControl(window, session), window.panel
+before = panel.waiting
+control.install()
+control.begin(is_plain=True)
+control.mark_stale()
+control.end()
+control.refresh()
+panel.answers.select([session.runs[0].id, session.runs[1].id])
+print(json.dumps([before, panel.waiting, panel.answers.count(), panel._compared.text()]))
+"""
+
+
+def test_a_panel_without_charts_says_why_and_lists_the_answers(tmp_path):
+    command = [sys.executable, "-c", WITHOUT_PYQTGRAPH, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    before, after, n_answers, comparison = json.loads(done.stdout)
+    assert before == "The charts appear with the first answer."
+    assert after.startswith("The charts cannot be shown: ")
+    assert "pyqtgraph" in after
+    assert after.endswith("A part of Slipstream is missing or damaged: install it again.")
+    assert n_answers == 14
+    assert comparison.startswith("Answer 2 against 1: ")
 
 
 def test_nothing_is_drawn_while_hidden(program):
