@@ -13,7 +13,8 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     of a prompt are evaluated between two looks at the cancel flag: on a processor a person sees it move, and more gain
     nothing; a device is bad at few, and cannot be stopped in between. ``keeps_window`` keeps the whole text also in
     layers that look back a short way, so that any of it can be rewound; ``maps_file`` leaves the weights of the
-    processor in the file's own pages.
+    processor in the file's own pages; ``fixed_shape``: a graph is compiled for one batch size, so all passes that
+    verify have it.
     """
 
     devices: tuple[str, ...] = ()
@@ -23,6 +24,7 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n_prefill: int = 128
     keeps_window: bool = True
     maps_file: bool = True
+    fixed_shape: bool = False
 
     @property
     def words(self) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.host.remote_wire import RemoteEnd, RemoteFigures
 from app.metrics.values import Run
+from app.protocol import Step
 
 REPORTED = "reported by the server"
 """Beside every figure that was not measured here."""
@@ -25,6 +28,15 @@ def profile_lines(run: Run) -> list[str]:
     return lines
 
 
+def shape_text(steps: Sequence[Step]) -> str:
+    """Rows of the passes that verified, and what part of them gave no token."""
+    passes = steps[1:]
+    n_rows, n_used = sum(step.n_rows for step in passes), sum(step.emitted for step in passes)
+    if not n_rows:
+        return "no pass verified anything"
+    return f"up to {max(step.n_rows for step in passes)} rows a pass, {1 - n_used / n_rows:.0%} of them wasted"
+
+
 def brief_line(run: Run) -> str:
     """Describe a run in one line, for a conversation."""
     parts = [f"{run.decode_tps:.1f} tok/s"] if run.decode_tps is not None else []
@@ -34,6 +46,8 @@ def brief_line(run: Run) -> str:
     if run.spec_type != "none":
         if run.engaged:
             parts.append(f"draft accept: {accept_text(run.accepted, run.proposed)}")
+        if run.lenient:
+            parts.append("lossy")
         if run.not_engaged or not run.engaged:
             parts.append(_not_engaged(run))
     if run.stop_reason not in ("eos", "stop"):
@@ -60,6 +74,10 @@ def _speculation(run: Run) -> list[str]:
     ]
     if run.not_engaged:
         lines.insert(1, f"not engaged: {run.not_engaged}")
+    if run.lenient:
+        lines.append(f"lossy: acceptance is lenient (P = {run.lenient:g}), the answer may not be the model's own words")
+    if run.fixed_shape:
+        lines.append(f"fixed shape: {shape_text(run.steps)}")
     if run.tokens_per_step is not None:
         lines.append(f"tokens per step: {run.tokens_per_step:.2f}")
     return lines

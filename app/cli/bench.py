@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import msgspec
@@ -33,7 +33,8 @@ SpecTypes = Annotated[
     typer.Option(
         "--spec-type",
         metavar="TYPE[,TYPE]",
-        help="draft-simple (needs --draft-model), draft-mtp (heads in the model, or --draft-model) or ngram; several "
+        help="draft-simple (needs --draft-model), draft-mtp (heads in the model, or --draft-model), tree "
+        "(either, with branches) or ngram; several "
         "are tried in order; give the option again to compare several. "
         "Without it: draft-simple if there is a draft model, else ngram.",
         rich_help_panel=options.DRAFTING,
@@ -87,6 +88,8 @@ class BenchOptions:
     draft_min: options.DraftMin = 0
     draft_p_min: options.DraftPMin = 0.0
     exact: options.Exact = True
+    fixed_shape: options.FixedShape = False
+    lenient: options.Lenient = 0.0
     prompts: Prompts = MIXED
     temperature: options.Temperature = 0.0
     seed: options.Seed = 1
@@ -108,15 +111,17 @@ class BenchOptions:
         kinds = [options.spec_types(word, self.draft_model) for word in words]
         options.check_draft_used(self.draft_model, [kind for types in kinds for kind in types])
         lengths = options.draft_lengths(self.draft_tokens)
-        ways = [
-            options.speculation(types, length, self._draft_min(length), self.draft_p_min, exact=self.exact)
-            for types in kinds
-            for length in lengths
-        ]
+        ways = [options.speculation(types, length, self._how(length)) for types in kinds for length in lengths]
         return list(dict.fromkeys((Speculation(), *ways)))
 
-    def _draft_min(self, length: DraftTokens) -> int:
-        return min(self.draft_min, length) if isinstance(length, int) else self.draft_min
+    def _how(self, length: DraftTokens) -> Speculation:
+        return Speculation(
+            draft_min=min(self.draft_min, length) if isinstance(length, int) else self.draft_min,
+            p_min=self.draft_p_min,
+            exact=self.exact,
+            fixed_shape=self.fixed_shape,
+            lenient=self.lenient,
+        )
 
     def pair(self) -> PairChoice:
         """What to load, and how.
@@ -124,7 +129,8 @@ class BenchOptions:
         Raises:
             UsageError: the words do not go together.
         """
-        return self.how.pair(self.target, self.draft_model)
+        trees = any("tree" in way.types for way in self.ways())
+        return replace(self.how.pair(self.target, self.draft_model), trees=trees)
 
     def positions(self) -> tuple[int, ...] | None:
         """Where to measure costs, as asked for.

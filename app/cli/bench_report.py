@@ -15,7 +15,7 @@ from app.metrics.prediction import cannot_pay
 from app.metrics.recorder import spec_name
 from app.metrics.values import Interval
 from app.metrics.verdict import MIN_PAIRS
-from app.protocol import DraftTokens, Speculation
+from app.protocol import DraftTokens, Speculation, is_lossy_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,6 +80,11 @@ def _lines(result: Bench) -> list[str]:
     whole = _whole(result)
     lines = bracket_words(figures.n_pairs for figures in (*result.rows, *result.sets))
     lines += [f"{kind_text(c.spec_type, c.draft_tokens)}: {c.sentence}" for c in result.comparisons]
+    lines += [
+        f"{_kind(figures)}: no verdict, it is lossy: lenient acceptance may change the answer"
+        for figures in whole
+        if is_lossy_name(figures.spec_type)
+    ]
     lines += [
         f"{_kind(figures)}: cannot pay even if every draft token were kept: {why}"
         for figures in whole

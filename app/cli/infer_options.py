@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -179,6 +179,8 @@ class InferOptions:
     draft_min: options.DraftMin = 0
     draft_p_min: options.DraftPMin = 0.0
     exact: options.Exact = True
+    fixed_shape: options.FixedShape = False
+    lenient: options.Lenient = 0.0
     temperature: options.Temperature = options.DEFAULTS.temperature
     top_k: options.TopK = options.DEFAULTS.top_k
     top_p: options.TopP = options.DEFAULTS.top_p
@@ -228,7 +230,8 @@ class InferOptions:
         Raises:
             UsageError: the words do not go together.
         """
-        return self.how.pair(self.model or "", self.draft_model)
+        trees = "tree" in self.speculation().types
+        return replace(self.how.pair(self.model or "", self.draft_model), trees=trees)
 
     def speculation(self) -> Speculation:
         """How to draft.
@@ -239,8 +242,16 @@ class InferOptions:
         length = options.draft_length(self.draft_tokens)
         types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
         options.check_draft_used(self.draft_model, types)
-        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min, exact=self.exact)
-        options.check_something_drafts(self.spec_type, drafts, length, self.draft_min + self.draft_p_min)
+        how = Speculation(
+            draft_min=self.draft_min,
+            p_min=self.draft_p_min,
+            exact=self.exact,
+            fixed_shape=self.fixed_shape,
+            lenient=self.lenient,
+        )
+        drafts = options.speculation(types, length, how)
+        others = self.draft_min + self.draft_p_min + self.fixed_shape + self.lenient
+        options.check_something_drafts(self.spec_type, drafts, length, others)
         return drafts
 
     def sampling(self) -> Sampling:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from msgspec import structs
 
 from app.cli.completing import draft_names, model_names
 from app.cli.completing import spec_types as spec_type_words
@@ -19,13 +20,13 @@ from app.errors import UsageError
 from app.protocol import MAX_DRAFT_TOKENS, Sampling, SpecType, Speculation
 from app.protocol import DraftTokens as Length
 
-SPEC_TYPES: tuple[SpecType, ...] = ("none", "ngram", "draft-simple", "draft-mtp")
+SPEC_TYPES: tuple[SpecType, ...] = ("none", "ngram", "draft-simple", "draft-mtp", "tree")
 LENGTH_RULES: tuple[Literal["auto", "rolling"], ...] = ("auto", "rolling")
 ALIASES: dict[str, SpecType] = dict.fromkeys(
     ("ngram-mod", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-cache"), "ngram"
 )
 """Names that llama.cpp and GenieX have for drafters that look into the text so far; ours is one for all."""
-_LATER = {"tree": "drafting token trees", "draft-eagle3": "drafting with EAGLE-3 heads"}
+_LATER = {"draft-eagle3": "drafting with EAGLE-3 heads"}
 DEFAULTS = Sampling(seed=0)
 """Where the sampling options start from."""
 
@@ -55,7 +56,9 @@ SpecTypes = Annotated[
         metavar="TYPE[,TYPE]",
         autocompletion=spec_type_words,
         help="Who drafts: draft-simple (a draft model), draft-mtp (heads in the model, or in the file of "
-        "--draft-model), ngram (what the text has said before; needs no second model), none. Of several the first "
+        "--draft-model), ngram (what the text has said before; needs no second model), "
+        "tree (a draft model or heads, with branches where they are unsure; --draft-tokens counts its nodes), none. Of "
+        "several the first "
         "that has something drafts, as in ngram,draft-simple. "
         "Without it: with a draft model and the length auto ngram,draft-simple, with another length draft-simple; "
         "without a draft model none.",
@@ -101,6 +104,28 @@ Exact = Annotated[
         "--exact/--any-rounding",
         help="Keep drafts so short that they are computed with plain decoding's rounding and cannot change a word, if "
         "there is such a length: it is seen when the model is loaded. With any rounding they may be longer.",
+        rich_help_panel=DRAFTING,
+    ),
+]
+FixedShape = Annotated[
+    bool,
+    typer.Option(
+        "--fixed-shape",
+        help="Every pass that verifies has as many rows as the longest draft needs, padded, for devices that compile a "
+        "graph for one batch size. The answer stays the same; with a rule for the length drafts are 4 tokens at most.",
+        rich_help_panel=DRAFTING,
+    ),
+]
+Lenient = Annotated[
+    float,
+    typer.Option(
+        "--lenient",
+        metavar="P",
+        min=0.0,
+        max=1.0,
+        help="LOSSY: also keep a draft token that is typical of the model though it would have said another: its "
+        "probability is at least P, or less where the model wavers. The smaller P, the more is kept; 0 is off. This "
+        "changes the answer, so it counts in no verdict.",
         rich_help_panel=DRAFTING,
     ),
 ]
@@ -218,7 +243,7 @@ def check_draft_used(draft_model: str | None, types: Iterable[SpecType]) -> None
     Raises:
         UsageError: there is one, and no type uses it.
     """
-    if draft_model and not {"draft-simple", "draft-mtp"} & set(types):
+    if draft_model and not {"draft-simple", "draft-mtp", "tree"} & set(types):
         raise UsageError(
             "--draft-model is given, but --spec-type does not use it.",
             "Add draft-simple or draft-mtp to --spec-type, or leave it out.",
@@ -283,19 +308,19 @@ def positions(text: str, n_ctx: int) -> tuple[int, ...]:
     return tuple(sorted({int(word) for word in words}))
 
 
-def speculation(
-    types: Sequence[SpecType], length: Length, draft_min: int = 0, p_min: float = 0.0, *, exact: bool = True
-) -> Speculation:
-    """Put together how to draft; no type or length 0 is off.
+def speculation(types: Sequence[SpecType], length: Length, how: Speculation) -> Speculation:
+    """Put together how to draft, with all else from ``how``; no type or length 0 is off.
 
     Raises:
         UsageError: the shortest draft is longer than the longest.
     """
     if not types or length == 0:
         return Speculation()
-    if isinstance(length, int) and draft_min > length:
-        raise UsageError(f"--draft-min {draft_min} is more than --draft-tokens {length}.", "No draft could be used.")
-    return Speculation(types=tuple(types), draft_tokens=length, draft_min=draft_min, p_min=p_min, exact=exact)
+    if isinstance(length, int) and how.draft_min > length:
+        raise UsageError(
+            f"--draft-min {how.draft_min} is more than --draft-tokens {length}.", "No draft could be used."
+        )
+    return structs.replace(how, types=tuple(types), draft_tokens=length)
 
 
 def grammar(path: Path | None) -> str:
@@ -324,6 +349,4 @@ def fresh_seed(seed: int | None) -> int:
 
 
 def _unknown(option: str, word: str, known: str) -> UsageError:
-    if word in _LATER:
-        return UsageError(f"{option} {word}: {_LATER[word]} is not in this version.", f"It knows {known}.")
     return UsageError(f"{option} {word or '(empty)'} is not known.", f"It knows {known}.")

@@ -23,6 +23,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 
 from msgspec import structs
 
@@ -153,6 +154,8 @@ class AutoLength:
         asked = self._asked
         if asked is None:
             return True
+        if asked.name == "tree":
+            return self._grows(asked, probability)
         calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
         asked.probabilities.append(probability)
         asked.shares.append(calibration.share(probability))
@@ -170,6 +173,17 @@ class AutoLength:
                 return True
         return False
 
+    def _grows(self, asked: _Asked, worth: float) -> bool:
+        """Take in the worth of a node of a tree; tell whether more, each worth as much at best, could be worth it."""
+        asked.shares.append(worth)
+        n, costs = len(asked.shares), self.evidence.costs
+        rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), costs.verify_s(n + 1) or 0.0
+        for more in range(1, asked.limit - n + 1):
+            verify_s = costs.verify_s(n + more + 1)
+            if verify_s is not None and more * worth > rate * (verify_s - now_s + costs.draft_s(asked.name, more)):
+                return True
+        return False
+
     def trim(self, name: str, kind: str, n_draft: int) -> int:
         """Return how many tokens of a draft to verify; 0 is not to use it."""
         if name == "ngram":
@@ -178,7 +192,8 @@ class AutoLength:
         if asked is None or len(asked.shares) != n_draft:
             return n_draft
         rate = max(1.0, self._worth(name, asked.kind).speedup()) / self._plain_s()
-        return self._best_length(_cumulated(asked.shares), rate)
+        of_tree = list(accumulate(asked.shares, initial=1.0)) if name == "tree" else None
+        return self._best_length(of_tree or _cumulated(asked.shares), rate)
 
     def _best_length(self, expected: Sequence[float], rate: float) -> int:
         """Return the length with the highest worth of its expected tokens, less that of its time."""
@@ -193,7 +208,7 @@ class AutoLength:
         """Learn from a step: what it cost and what was kept."""
         costs, asked = self.evidence.costs, self._asked
         step = self._as_if_awake(step)
-        costs.observe_verify(step.proposed + 1, step.verify_s)
+        costs.observe_verify(step.n_rows, step.verify_s)
         plain_s, gained_s = self._plain_s(), step.draft_s + step.verify_s - self._plain_s() * step.emitted
         self.plain_s += plain_s * step.emitted
         self.debt_s += gained_s

@@ -5,26 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from app.engine.auto_length import AutoLength
 from app.engine.draft_length import FixedLength, LengthPolicy, RollingLength
 from app.engine.drafters import Drafter
 from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.mtp import MtpDrafter
 from app.engine.drafters.ngram import NgramDrafter
+from app.engine.drafters.tree import TreeDrafter
+from app.engine.evidence import Evidence
 from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
 from app.errors import UsageError
-from app.protocol import DraftTokens, Engagement, Generate, NoticeInfo, SpecType, Speculation
+from app.protocol import DraftTokens, Engagement, Generate, NoticeInfo, SpecType, Speculation, spec_name
 
 
 @dataclass(frozen=True, slots=True)
 class Engaged:
-    """The drafters of one answer (none for plain decoding), their controller, the words for them, and what to note."""
+    """The drafters of one answer (none for plain decoding), their controller, the words for them, and what to note.
+
+    ``n_rows`` is what every pass has with a fixed shape, 0 without.
+    """
 
     drafters: tuple[Drafter, ...]
     length: LengthPolicy
     engagement: Engagement
     notices: tuple[NoticeInfo, ...] = ()
+    n_rows: int = 0
+
+
+FIXED_SHAPE_LENGTH = 4
+"""Longest draft with a fixed shape where a rule chooses the length: all passes are as dear as the longest."""
 
 
 def check(speculation: Speculation, n_rows_max: int) -> None:
@@ -41,6 +53,8 @@ def check(speculation: Speculation, n_rows_max: int) -> None:
         raise UsageError(f"The shortest draft is {s.draft_min}.", "It must lie between 0 and the draft length.")
     if not 0.0 <= s.p_min <= 1.0:
         raise UsageError(f"The draft probability cutoff is {s.p_min}.", "It must lie between 0 and 1.")
+    if not 0.0 <= s.lenient <= 1.0:
+        raise UsageError(f"Lenient acceptance is {s.lenient}.", "It must lie between 0 (off) and 1.")
 
 
 def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequence[int]) -> Engaged:
@@ -63,18 +77,28 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     ]
     names = [name for name in wanted if name not in pair.not_engageable]
     reason = " ".join(missing)
+    if "tree" in wanted and "tree" not in names and (chain := _chain_instead(pair)) is not None:
+        names = list(dict.fromkeys(chain if name == "tree" else name for name in wanted if name in (*names, "tree")))
+        reason += " A chain is drafted instead."
+    if "tree" in names:
+        names = [name for name in names if name != pair.branches()]  # a tree that does not branch is its chain
     if not names:
         return _plain(reason)
     n_max, n_exact = _longest(speculation, pair)
     if pair.heads is not None:
         pair.heads.memory.agree(tokens)
-    wanted_length = speculation.draft_tokens
+    wanted_length, n_rows = speculation.draft_tokens, 0
     length = wanted_length if isinstance(wanted_length, str) else min(wanted_length, n_max)
+    if speculation.fixed_shape or pair.target.model.placement.fixed_shape:
+        n_max = min(n_max, FIXED_SHAPE_LENGTH) if isinstance(length, str) else length
+        n_rows = n_max + 1
+    said = spec_name(structs.replace(speculation, types=tuple(names)))
     return Engaged(
         tuple(_make(name, speculation, pair, sampler) for name in names),
-        _policy(length, pair, n_max, max_tokens, is_greedy=sampler.is_greedy),
-        Engagement(engaged=True, drafter=",".join(names), draft_tokens=length, reason=reason, n_exact=n_exact),
+        _policy(length, pair.evidence_for(n_rows), n_max, max_tokens, is_greedy=sampler.is_greedy),
+        Engagement(engaged=True, drafter=said, draft_tokens=length, reason=reason, n_exact=n_exact),
         (_cut(n_exact, wanted_length),) if n_exact and isinstance(wanted_length, int) else (),
+        n_rows,
     )
 
 
@@ -97,15 +121,21 @@ def _cut(n_exact: int, wanted: int) -> NoticeInfo:
     )
 
 
+def _chain_instead(pair: LoadedPair) -> SpecType | None:
+    """Return who drafts a chain where a tree cannot be."""
+    kinds: tuple[SpecType, ...] = ("draft-simple", "draft-mtp")
+    return next((kind for kind in kinds if kind not in pair.not_engageable), None)
+
+
 def _plain(reason: str) -> Engaged:
     return Engaged((), FixedLength(0), Engagement(engaged=False, reason=reason))
 
 
-def _policy(length: DraftTokens, pair: LoadedPair, n_max: int, max_tokens: int, *, is_greedy: bool) -> LengthPolicy:
+def _policy(length: DraftTokens, evidence: Evidence, n_max: int, max_tokens: int, *, is_greedy: bool) -> LengthPolicy:
     match length:
         case "auto":
-            pair.evidence.begin_answer()
-            return AutoLength(pair.evidence, n_max, max_tokens, is_greedy)
+            evidence.begin_answer()
+            return AutoLength(evidence, n_max, max_tokens, is_greedy)
         case "rolling":
             return RollingLength(n_max)
         case _:
@@ -113,6 +143,17 @@ def _policy(length: DraftTokens, pair: LoadedPair, n_max: int, max_tokens: int, 
 
 
 def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: Sampler) -> Drafter:
+    if name == "tree" and (source := pair.branches()) is not None:
+        of = _make(source, speculation, pair, sampler)
+        if isinstance(of, DraftModelDrafter | MtpDrafter):
+            return TreeDrafter(
+                of,
+                sampler,
+                pair.evidence.calibration_of("tree", sampler.is_greedy),
+                n_leaves_max=pair.target.context.n_leaves_max,
+                draft_min=speculation.draft_min,
+                p_min=speculation.p_min,
+            )
     if name == "draft-simple" and pair.draft is not None:
         return DraftModelDrafter(
             pair.draft.context,

@@ -12,7 +12,7 @@ from app.engine.draft_length import PARTLY
 from app.engine.worth import UsualWorth, Worth
 from app.lessons import Counts, Lessons
 
-PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75}
+PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75, "tree": 0.75}
 """Alpha of a drafter before anything was seen."""
 
 NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)

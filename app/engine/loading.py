@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from app.engine.cancel import CancelFlag
@@ -20,18 +21,16 @@ from app.engine.evidence import Evidence
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads, check_can_answer, has_embedded_heads, why_not_for
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
-from app.engine.llama import ELEMENT_TYPES, Context, Model, MtpContext, Shape
+from app.engine.llama import Context, Model, MtpContext, Shape, count_passes
+from app.engine.load_numbers import check_load
 from app.engine.model_kinds import check_writes_text, is_multimodal
 from app.engine.prompt_cache import Held
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
+from app.engine.tree_check import N_LEAVES, TREE, check_trees, why_no_trees
 from app.engine.warm_up import learn_rows, time_drafting, warm_up
-from app.errors import ModelFileError, PairError, SlipstreamError, UsageError
-from app.memory_types import is_quantised
-from app.protocol import MAX_DRAFT_TOKENS, Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
-
-MAX_THREADS = 512
-"""ggml's own limit (``GGML_MAX_N_THREADS``)."""
+from app.errors import ModelFileError, PairError, SlipstreamError
+from app.protocol import Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
 
 PROGRESS_INTERVAL_S = 0.05
 """How often a load is asked how far it has come."""
@@ -85,11 +84,31 @@ class LoadedPair:
     evidence: Evidence = field(default_factory=Evidence)
     notices: list[NoticeInfo] = field(default_factory=list)
     n_rows_alike: int = 1
+    no_trees: str = ""
+    _of_fixed_shapes: dict[int, Evidence] = field(default_factory=dict)
+
+    def evidence_for(self, n_rows: int) -> Evidence:
+        """Return what was learned where every pass has so many rows; 0: where each has as many as it needs."""
+        if not n_rows:
+            return self.evidence
+        if n_rows not in self._of_fixed_shapes:
+            costs = self.evidence.costs
+            pass_s = costs.verify_s(n_rows)
+            known = {} if pass_s is None else {n_rows: pass_s}
+            self._of_fixed_shapes[n_rows] = Evidence(Costs(known, dict(costs.drafters)))
+        return self._of_fixed_shapes[n_rows]
 
     def drafters(self) -> tuple[SpecType, ...]:
         """Return what can be engaged."""
-        known: tuple[SpecType, ...] = ("ngram", "draft-mtp", "draft-simple")
+        known: tuple[SpecType, ...] = ("ngram", "draft-mtp", "draft-simple", "tree")
         return tuple(name for name in known if name not in self.not_engageable)
+
+    def branches(self) -> SpecType | None:
+        """Return who can draft token trees: a draft model, or one head with a memory of its own."""
+        if self.draft is not None:
+            return "draft-simple"
+        heads = None if self.heads is None else self.heads.context
+        return "draft-mtp" if heads is not None and heads.n_heads == 1 and not heads.shares_memory else None
 
     def draft_info(self) -> ModelInfo | None:
         """Return the facts of the draft file, whatever its kind."""
@@ -109,6 +128,7 @@ class LoadedPair:
                 part.close()
         self.draft = self.heads = None
         self.evidence = Evidence(Costs(self.evidence.costs.base_s))
+        self._of_fixed_shapes = {}
 
     def close(self) -> None:
         """Free everything."""
@@ -137,7 +157,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         LoadError: there is no room for its context, or the load was cancelled.
         UsageError: a number of the command is out of its range.
     """
-    _check_numbers(command)
+    check_load(command)
     n_threads = command.n_threads or default_threads()
     header = read_header(Path(command.target))
     check_can_answer(header)
@@ -152,6 +172,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         n_batch=command.placement.n_batch,
         memory=command.memory,
         keeps_window=command.placement.keeps_window,
+        n_leaves_max=0 if why_no_trees(command, model) else N_LEAVES,
     )
     target = _with_context(model, command.target, shape)
     _ = model.control_finder  # looks through the whole vocabulary: now, and not in the first answer
@@ -173,37 +194,14 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     def learn() -> None:
         rows = learn_rows(target.context)
         pair.evidence.costs.base_s, pair.n_rows_alike = rows.cost_s, rows.n_alike
+        pair.no_trees = why_no_trees(command, model)
+        if not pair.no_trees:
+            found = check_trees(target.context, partial(count_passes, model, TREE))
+            pair.no_trees = found.why_not
+            pair.notices.append(found.notice)
 
     yield from _or_close(target, warm_up(command.id, target.context, target.model.bos, cancel, learn))
     return pair
-
-
-def _check_numbers(command: Load) -> None:
-    """Refuse numbers that are out of their range, and a memory that cannot be."""
-    if not 0 <= command.draft_max <= MAX_DRAFT_TOKENS:
-        raise UsageError(f"The longest draft is {command.draft_max}.", f"It must be 0 to {MAX_DRAFT_TOKENS}.")
-    if min(command.n_ctx, command.n_threads, command.draft_n_ctx, command.draft_n_threads) < 0:
-        raise UsageError("Context length and threads cannot be negative.", "0 means: choose for me.")
-    n_most = max(command.n_threads, command.draft_n_threads)
-    if n_most > MAX_THREADS:
-        raise UsageError(f"{n_most} threads are too many.", f"At most {MAX_THREADS}; 0 means: choose for me.")
-    for memory in (command.memory, command.draft_memory):
-        _check_memory(memory)
-
-
-def _check_memory(memory: MemoryTypes) -> None:
-    """Refuse what llama.cpp has no memory of.
-
-    Raises:
-        UsageError: says which types there are, or what goes with what.
-    """
-    for name in (memory.type_k, memory.type_v):
-        if name not in ELEMENT_TYPES:
-            raise UsageError(f"A memory of {name} elements does not exist.", f"Choose of {', '.join(ELEMENT_TYPES)}.")
-    if is_quantised(memory.type_v) and memory.flash_attention is False:
-        raise UsageError(
-            f"A V memory of {memory.type_v} needs flash attention.", "Leave flash attention on, or choose f16 or bf16."
-        )
 
 
 def _check_continues_text(model: Model, path: str) -> None:
@@ -235,7 +233,7 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
     Raises:
         LoadError: the load was cancelled.
     """
-    pair.not_engageable = {"tree": "This version does not draft token trees yet."}
+    pair.not_engageable = {"tree": pair.no_trees or "No draft model, and no MTP heads with a memory of their own."}
     why_not = pair.not_engageable
     if command.draft_max and not pair.target.context.n_draft_max:
         why = "The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture."
@@ -264,6 +262,8 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
         if cancel():
             raise
         why_not[kind] = f"{fault.message} {fault.hint}".strip()
+    if not pair.no_trees and pair.branches():
+        del why_not["tree"]
 
 
 def _check_heads(target: GgufHeader, heads: GgufHeader) -> None:
@@ -324,7 +324,9 @@ def _load_fitting_draft(
     draft = _with_context(model, path, shape)
 
     def learn() -> None:
-        pair.evidence.costs.drafters["draft-simple"] = time_drafting(draft.context)
+        costs = pair.evidence.costs.drafters
+        costs["draft-simple"] = time_drafting(draft.context)
+        costs["tree"] = replace(costs["draft-simple"])
 
     yield from _or_close(draft, warm_up(command.id, draft.context, draft.model.bos, cancel, learn))
     return draft

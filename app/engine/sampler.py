@@ -139,9 +139,50 @@ class Sampler:
             token = likeliest
         else:
             token = self._draw(row, self._candidates(row), position)
-        if self._grammar is None or len(self._grammar.allowed(np.array([token], dtype=np.int32))):
+        if self._grammar is None or self.allows(token):
             return token
         return self._draw(row, self._allowed_candidates(row, self._grammar), position)
+
+    def distribution(self, row: Row) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return the tokens that may be drawn and their probabilities, both of shape ``(n,)``, grammar apart.
+
+        At temperature 0, where only one may be drawn, they are those at temperature 1 of the whole vocabulary.
+        """
+        row = row[: self._n_vocab]
+        is_cold = self._sampling.temperature == 0
+        candidates = np.arange(len(row), dtype=np.int32) if is_cold else self._candidates(row)
+        ids, logits = self._chain.apply(candidates, row[candidates])
+        weights = np.exp(logits.astype(np.float64) - float(logits.max()))
+        return ids, weights / weights.sum()
+
+    def ranked(self, row: Row, position: int, n: int) -> list[tuple[int, float]]:
+        """Return the ``n`` tokens that come first at a position, best first: the first is what is chosen.
+
+        Each has its share of the weights of the :data:`N_CONFIDENCE` best, by the scores that the noise has changed.
+        """
+        row = row[: self._n_vocab]
+        touched = self._touched(row)
+        is_cold = self._sampling.temperature == 0
+        n_wanted = N_CONFIDENCE if is_cold else self._sampling.top_k
+        candidates = top_superset(row, n_wanted + len(touched)) if n_wanted else np.arange(len(row), dtype=np.int32)
+        candidates = np.union1d(candidates, touched).astype(np.int32)
+        if self._grammar is not None:
+            candidates = self._grammar.allowed(candidates)
+        candidates = candidates[np.isfinite(row[candidates])]
+        if not len(candidates):
+            return []
+        ids, logits = self._chain.apply(candidates, row[candidates])
+        scores = logits.astype(np.float64)
+        if not is_cold:
+            scores += gumbel(self._sampling.seed, position, ids)
+        order = np.lexsort((ids, -scores))[:N_CONFIDENCE]
+        weights = np.exp(scores[order] - scores[order[0]])
+        shares = weights / weights.sum()
+        return [(int(ids[i]), float(share)) for i, share in zip(order[:n], shares[:n], strict=True)]
+
+    def allows(self, token: int) -> bool:
+        """Tell whether the grammar, if there is one, can go on with a token."""
+        return self._grammar is None or len(self._grammar.allowed(np.array([token], dtype=np.int32))) > 0
 
     def _draw(self, row: Row, candidates: NDArray[np.int32], position: int) -> int:
         """Run candidates through the chain; return the one that is best with its noise."""

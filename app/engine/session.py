@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from app.engine.cancel import CancelFlag
 from app.engine.cost_curve import measure_costs
 from app.engine.devices import check_runtime, load_backends
-from app.engine.draft_length import LengthPolicy
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
-from app.engine.llama import DecodeCancelledError
+from app.engine.leniency import is_typical
+from app.engine.llama import DecodeCancelledError, Row
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
 from app.engine.prompt import Prompt
 from app.engine.prompt_cache import reusable
@@ -74,7 +74,7 @@ class Session:
         load_backends(command.backends)
         target_key = (
             *(*file_key(command.target), command.n_ctx, command.n_threads),
-            *(command.draft_max, command.memory, command.placement),
+            *(command.draft_max, command.memory, command.placement, command.trees),
         )
         draft_key = (
             *(() if command.draft is None else _draft_key(command.draft)),
@@ -246,7 +246,7 @@ class _Answer:
             drafters = self._begin(engaged, after)
             self.draft_prefill_s = time.perf_counter() - started_s
             engaged.length.begin(time.perf_counter() - self.received_s)
-            yield from self._decode(drafters, engaged.length, cancel, after)
+            yield from self._decode(drafters, engaged, cancel, after)
         except DecodeCancelledError:
             self.stop_reason = "cancelled"
         yield Done(
@@ -299,7 +299,7 @@ class _Answer:
         return tuple(able)
 
     def _decode(
-        self, drafters: tuple[Drafter, ...], length: LengthPolicy, cancel: CancelFlag, notices: list[NoticeInfo]
+        self, drafters: tuple[Drafter, ...], engaged: Engaged, cancel: CancelFlag, notices: list[NoticeInfo]
     ) -> Iterator[Chunk]:
         generation = Generation(
             target=self.pair.target.context,
@@ -308,8 +308,10 @@ class _Answer:
             is_last=self._take,
             max_tokens=self.command.max_tokens,
             drafters=drafters,
-            length=length,
+            length=engaged.length,
             origin_s=self.received_s,
+            n_rows=engaged.n_rows,
+            keeps=self._keeps if engaged.drafters and self.command.speculation.lenient else None,
         )
         try:
             for outcome in speculate(generation):
@@ -324,6 +326,14 @@ class _Answer:
             notices.append(
                 NoticeInfo("context_full", "The context is full.", "Start a new conversation or choose a longer one.")
             )
+
+    def _keeps(self, row: Row, token: int) -> bool:
+        """Tell whether a draft token that the target would not have said is kept all the same."""
+        is_kept = is_typical(self.sampler, row, token, self.command.speculation.lenient)
+        for noting in (self.noting, self.logprobs) if is_kept else ():
+            if noting is not None:
+                noting.note_instead(row, token)
+        return is_kept
 
     def _take(self, token: int) -> bool:
         """Count an emitted token's text; return whether the answer ends with it."""

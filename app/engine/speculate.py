@@ -8,20 +8,23 @@ Plain decoding is the same loop with an empty draft. The target's choice at a po
 of its row, of the tokens before and of a key (:mod:`app.engine.sampler`), so the text does not depend on
 the draft. Closing the generator is the cancel: a step is yielded only after both memories are right.
 
+A draft may be a token tree: then the choice is followed from the pending token to that child which equals it, and the
+memory keeps the nodes on the way.
+
 Speculative decoding: Leviathan et al. 2023 (arXiv 2211.17192), Chen et al. 2023 (arXiv 2302.01318).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from app.engine.draft_length import Ask, LengthPolicy
-from app.engine.drafters import Chooser, Drafter
+from app.engine.drafters import Chooser, Draft, Drafter, TokenTree
 from app.engine.drafters.draft_model import Memory
-from app.engine.llama import DecodeCancelledError
+from app.engine.llama import DecodeCancelledError, Row
 from app.errors import DecodeError
 from app.protocol import Plan, Step
 
@@ -32,6 +35,12 @@ class Target(Memory, Protocol):
     @property
     def n_draft_max(self) -> int:
         """Longest draft that can be verified and rewound."""
+
+    def decode_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
+        """Evaluate a tree behind the memory, each token after its parent's path; keep all rows, not yet the tokens."""
+
+    def keep_path(self, path: Sequence[int]) -> None:
+        """Append the nodes of a path from the root of the last tree to the memory; drop its others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,8 @@ class Generation:
         drafters: who drafts, asked in order; none is plain decoding.
         length: decides who is asked and how long a draft may be.
         origin_s: when the request came, on the clock of ``time.perf_counter``.
+        n_rows: fixed shape: how many rows every pass has, as far as the context goes; 0 is as many as it needs.
+        keeps: lenient: tells of a draft token that is not the target's choice whether it is kept all the same.
         drafter_fault: why the drafter was given up in mid-answer; "" if it was not.
     """
 
@@ -72,6 +83,8 @@ class Generation:
     drafters: tuple[Drafter, ...]
     length: LengthPolicy
     origin_s: float
+    n_rows: int = 0
+    keeps: Callable[[Row, int], bool] | None = None
     drafter_fault: str = ""
 
 
@@ -95,15 +108,16 @@ def speculate(g: Generation) -> Iterator[Outcome]:
         LockstepError: see there.
     """
     n_stop = len(g.tokens) + g.max_tokens
-    verdict = _judge(g, [])
-    yield _outcome(g, verdict, _Attempt())
+    attempt = _Attempt()
+    verdict = _judge(g, attempt)
+    yield _outcome(g, verdict, attempt)
     while not verdict.ended and len(g.tokens) < n_stop and g.target.n_past < g.target.n_ctx:
         attempt = _Attempt()
         try:
             _draft(g, attempt, n_stop)
             started_s = time.perf_counter()
-            g.target.decode([g.tokens[-1], *attempt.draft], len(attempt.draft) + 1)
-            verdict = _judge(g, attempt.draft)
+            _verify(g, attempt)
+            verdict = _judge(g, attempt)
             attempt.verify_s = time.perf_counter() - started_s
         finally:
             _rewind(g, attempt)
@@ -116,15 +130,44 @@ def speculate(g: Generation) -> Iterator[Outcome]:
 
 @dataclass(slots=True)
 class _Attempt:
-    """A draft with its limit and costs."""
+    """A draft with its limit and costs.
+
+    Attributes:
+        draft: its tokens; with ``parents`` they are a tree, node i of the batch being token i - 1.
+        parents: for each token the index of its parent in the draft, -1 for the pending token; empty for a chain.
+        rows: rows of the pass where it was padded.
+        path: the nodes of a decoded tree that are confirmed, the pending token first.
+    """
 
     draft: list[int] = field(default_factory=list)
+    parents: tuple[int, ...] = ()
+    rows: int = 0
+    path: list[int] = field(default_factory=list)
     limit: int = 0
     drafter: str = ""
     kind: str = ""
     n_behind: int = 0
     draft_s: float = 0.0
     verify_s: float = 0.0
+
+    def take(self, draft: Draft, n_used: int) -> None:
+        """Use the first tokens of a draft."""
+        if isinstance(draft, TokenTree):
+            tree = draft.cut(n_used)
+            self.draft, self.parents = list(tree.tokens), () if tree.is_chain else tree.parents
+        else:
+            self.draft = draft[:n_used]
+
+    def children(self, node: int) -> Sequence[int]:
+        """Return the nodes after one of the batch, 0 being the pending token, the likeliest first."""
+        if not self.parents:
+            return (node + 1,) if node < len(self.draft) else ()
+        return [i + 1 for i, parent in enumerate(self.parents) if parent == node - 1]
+
+    @property
+    def depth(self) -> int:
+        """How deep a tree is; 0 for a chain."""
+        return TokenTree(tuple(self.draft), self.parents).depth if self.parents else 0
 
 
 def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
@@ -142,13 +185,14 @@ def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
         n_used = g.length.trim(drafter.name, drafter.kind, len(draft)) if draft else 0
         attempt.limit = max(limit, attempt.limit)
         if n_used:
-            attempt.draft, attempt.limit = draft[:n_used], limit
+            attempt.take(draft, n_used)
+            attempt.limit = limit
             attempt.drafter, attempt.kind, attempt.n_behind = drafter.name, drafter.kind, ask.n_catch_up
             break
     attempt.draft_s = time.perf_counter() - started_s
 
 
-def _ask(g: Generation, drafter: Drafter, ask: Ask) -> list[int]:
+def _ask(g: Generation, drafter: Drafter, ask: Ask) -> Draft:
     try:
         return drafter.draft(g.tokens, ask)
     except DecodeCancelledError:
@@ -160,24 +204,61 @@ def _ask(g: Generation, drafter: Drafter, ask: Ask) -> list[int]:
         return []
 
 
-def _judge(g: Generation, draft: list[int]) -> _Verdict:
-    """Emit the target's choices, row by row, as long as they equal the draft."""
-    n_judged = n_accepted = 0
-    for i in range(len(draft) + 1):
-        token = g.chooser.choose(g.target.row(i), len(g.tokens))
+def _verify(g: Generation, attempt: _Attempt) -> None:
+    """Evaluate the pending token and the draft; pad the batch to the fixed shape with rows that nobody looks at.
+
+    No row sees what comes after it, so that padding changes none. It goes with the rejected tokens.
+    """
+    tokens = [g.tokens[-1], *attempt.draft]
+    n_pad = min(g.n_rows, g.target.n_ctx - g.target.n_past) - len(tokens)
+    if n_pad > 0:
+        tokens += [g.tokens[-1]] * n_pad
+        attempt.rows = len(tokens)
+    if attempt.parents:
+        n_nodes = len(attempt.draft) + 1
+        g.target.decode_tree(tokens, [-1, *(p + 1 for p in attempt.parents), *range(n_nodes - 1, len(tokens) - 1)])
+        attempt.path = [0]
+    else:
+        g.target.decode(tokens, len(tokens))
+
+
+def _judge(g: Generation, attempt: _Attempt) -> _Verdict:
+    """Emit the target's choices, row by row, as long as the draft has them."""
+    node = n_emitted = n_judged = n_accepted = 0
+    while True:
+        children = attempt.children(node)
+        token, child = _choose(g, node, [(attempt.draft[i - 1], i) for i in children])
         g.chooser.accept(token)
         g.tokens.append(token)
+        n_emitted += 1
         ended = g.is_last(token)
-        kept = i < len(draft) and token == draft[i]
-        n_judged += i < len(draft)
-        n_accepted += kept
-        if ended or not kept:
-            return _Verdict(i + 1, n_judged, n_accepted, ended)
-    raise LockstepError("the last row has no draft token to equal")
+        n_judged += bool(children)
+        n_accepted += child > 0
+        if ended or not child:
+            return _Verdict(n_emitted, n_judged, n_accepted, ended)
+        if attempt.parents:
+            attempt.path.append(child)
+        node = child
+
+
+def _choose(g: Generation, node: int, drafted: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the token after a node, and which drafted node holds it, 0 if none does."""
+    row = g.target.row(node)
+    token = g.chooser.choose(row, len(g.tokens))
+    for draft, child in drafted:
+        if draft == token:
+            return token, child
+    if g.keeps is not None:
+        for draft, child in drafted:
+            if g.keeps(row, draft):
+                return draft, child
+    return token, 0
 
 
 def _rewind(g: Generation, attempt: _Attempt) -> None:
     """Bring all memories to the confirmed tokens: all but the pending one; the drafters' share counts as drafting."""
+    if attempt.path:
+        g.target.keep_path(attempt.path)
     g.target.rewind(len(g.tokens) - 1)
     started_s = time.perf_counter()
     for drafter in g.drafters:
@@ -201,6 +282,8 @@ def _outcome(g: Generation, verdict: _Verdict, attempt: _Attempt) -> Outcome:
             verify_s=attempt.verify_s,
             n_ctx=g.target.n_past,
             drafter=attempt.drafter,
+            rows=attempt.rows,
+            depth=attempt.depth,
         ),
         plan=g.length.plan(attempt.drafter, attempt.limit) if attempt.verify_s else None,
     )

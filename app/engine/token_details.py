@@ -25,9 +25,12 @@ class NotingChooser:
     def choose(self, row: Row, position: int) -> int:
         """Return the other's choice; its probability is that of the whole row, before any sampling setting."""
         token = self._inner.choose(row, position)
-        shifted = row.astype(np.float64) - float(row.max())
-        self._probabilities.append(float(np.exp(shifted[token]) / np.exp(shifted).sum()))
+        self._probabilities.append(_probability(row, token))
         return token
+
+    def note_instead(self, row: Row, token: int) -> None:
+        """Take back the last choice: another token was taken."""
+        self._probabilities[-1] = _probability(row, token)
 
     def accept(self, token: int) -> None:
         """Count a token that was taken."""
@@ -62,13 +65,20 @@ class LogprobChooser:
     def choose(self, row: Row, position: int) -> int:
         """Return the other's choice; its probability is that of the whole row, before any sampling setting."""
         token = self._inner.choose(row, position)
+        self._noted.append(self._told(row, token))
+        return token
+
+    def note_instead(self, row: Row, token: int) -> None:
+        """Take back the last choice: another token was taken."""
+        self._noted[-1] = self._told(row, token)
+
+    def _told(self, row: Row, token: int) -> TokenLogprob:
         shifted = row.astype(np.float64) - float(row.max())
         logs = shifted - np.log(np.exp(shifted).sum())
         likeliest = np.argpartition(logs, -self._n_top)[-self._n_top :] if self._n_top else np.empty(0, dtype=np.int64)
         ordered = sorted(likeliest.tolist(), key=lambda one: (-logs[one], one))
         top = tuple((self._piece(one), float(logs[one])) for one in ordered)
-        self._noted.append(TokenLogprob(self._piece(token), float(logs[token]), top))
-        return token
+        return TokenLogprob(self._piece(token), float(logs[token]), top)
 
     def accept(self, token: int) -> None:
         """Count a token that was taken."""
@@ -79,3 +89,8 @@ class LogprobChooser:
         told = tuple(self._noted)
         self._noted.clear()
         return told
+
+
+def _probability(row: Row, token: int) -> float:
+    shifted = row.astype(np.float64) - float(row.max())
+    return float(np.exp(shifted[token]) / np.exp(shifted).sum())

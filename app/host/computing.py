@@ -31,6 +31,7 @@ class Manner:
         n_prefill: tokens of a prompt between two looks at whether it was cancelled; see :class:`Placement`.
         keeps_window: whether layers that look back a short way keep the whole text.
         maps_file: whether the processor's share of the weights stays in the file's pages.
+        fixed_shape: whether all passes that verify must have as many rows; none that is known asks for it.
     """
 
     n_threads_most: int = 0
@@ -41,6 +42,7 @@ class Manner:
     n_prefill: int = 128
     keeps_window: bool = True
     maps_file: bool = True
+    fixed_shape: bool = False
 
 
 PROCESSOR = Manner()
@@ -97,6 +99,7 @@ def placement(devices: Sequence[Device], *, is_draft: bool = False, n_layers: in
         n_prefill=manner.n_prefill,
         keeps_window=manner.keeps_window,
         maps_file=manner.maps_file,
+        fixed_shape=manner.fixed_shape,
     )
 
 

@@ -33,7 +33,8 @@ class PairChoice:
 
     0 threads: choose for me; ``n_ctx`` 0: as the model was trained; the draft's own numbers 0: those of the target.
     ``compute`` says where it runs (``app.host.computing``); the draft's, if it is "", the same.
-    ``n_device_layers`` puts only so many of the target's last layers there, -1 all of them.
+    ``n_device_layers`` puts only so many of the target's last layers there, -1 all of them. With ``trees`` the target's
+    memory has room for token trees.
     """
 
     target: str
@@ -47,6 +48,7 @@ class PairChoice:
     compute: str = "cpu"
     draft_compute: str = ""
     n_device_layers: int = -1
+    trees: bool = False
 
     @property
     def is_on_processor(self) -> bool:
@@ -69,6 +71,7 @@ class PairChoice:
             draft_memory=self.draft_memory,
             draft_n_ctx=self.draft_n_ctx,
             draft_n_threads=self.draft_n_threads,
+            trees=self.trees,
         )
 
 

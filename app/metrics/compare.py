@@ -17,7 +17,8 @@ from app.metrics.export import Metrics
 from app.metrics.pictures import kind_words
 from app.metrics.report import interval, number
 from app.metrics.values import Interval, Run, RunConditions, is_plain
-from app.metrics.verdict import judge, usable
+from app.metrics.verdict import is_measured, judge, usable
+from app.protocol import is_lossy_name
 
 SCHEMA = "slipstream.compare/1"
 
@@ -83,6 +84,8 @@ def compare(a: Metrics, b: Metrics, names: tuple[str, str] = ("A", "B")) -> Sess
     for way in dict.fromkeys([*groups[0], *groups[1]]):
         left, right = (group.get(way, []) for group in groups)
         n_pairs, ratio, why = _ratio(left, right, is_redacted=is_redacted)
+        if is_lossy_name(way[0]):
+            n_pairs, ratio, why = 0, None, "lossy answers are not the same text"
         if not is_one_target:
             n_pairs, ratio, why = 0, None, "the targets differ"
         ways.append(
@@ -134,7 +137,7 @@ _Way = tuple[str, int | str, bool]
 def _by_way(runs: Iterable[Run]) -> dict[_Way, list[Run]]:
     found: dict[_Way, list[Run]] = {}
     for run in runs:
-        if usable(run):
+        if is_measured(run):
             found.setdefault((run.spec_type, run.draft_tokens, run.temperature > 0), []).append(run)
     return found
 

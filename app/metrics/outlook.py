@@ -86,7 +86,7 @@ def _costs(steps: Sequence[Step]) -> PassCosts:
     by_rows: dict[int, list[float]] = {}
     for step in steps:
         if step.verify_s > 0:
-            by_rows.setdefault(step.proposed + 1, []).append(step.verify_s)
+            by_rows.setdefault(step.n_rows, []).append(step.verify_s)
     drafted = [step.draft_s / step.proposed for step in steps if step.proposed]
     rows_s = {n_rows: stats.median(times) for n_rows, times in by_rows.items()}
     return PassCosts(rows_s, stats.median(drafted) if drafted else 0.0)

@@ -181,8 +181,8 @@ def factors(prediction: Prediction, evidence: Evidence, costs: PassCosts) -> dic
 def _completed(costs: PassCosts, evidence: Evidence) -> PassCosts:
     """Add row counts that only the steps had, by their own median: there they are no evidence against the costs."""
     rows_s = dict(costs.rows_s)
-    for n in {step.proposed + 1 for step in evidence.steps} - set(rows_s):
-        own_s = stats.median([step.verify_s for step in evidence.steps if step.proposed + 1 == n])
+    for n in {step.n_rows for step in evidence.steps} - set(rows_s):
+        own_s = stats.median([step.verify_s for step in evidence.steps if step.n_rows == n])
         rows_s[n] = own_s / evidence.plain_pass_s * costs.rows_s[1]
     return PassCosts(rows_s, costs.draft_token_s)
 
@@ -237,7 +237,7 @@ class _Words:
         """Return the row count whose passes make most of the difference, and what one of them cost in plain passes."""
         took: dict[int, list[float]] = {}
         for step in self.evidence.steps:
-            took.setdefault(step.proposed + 1, []).append(step.verify_s / self.evidence.plain_pass_s)
+            took.setdefault(step.n_rows, []).append(step.verify_s / self.evidence.plain_pass_s)
 
         def excess(n_rows: int) -> float:
             curve = self.costs.ratio(n_rows)

@@ -16,14 +16,9 @@ from app.metrics.columns import StepColumns
 from app.metrics.energy import EnergySpan
 from app.metrics.session_log import SessionLog, now_utc
 from app.metrics.values import Run, RunStop
-from app.protocol import Chunk, Done, Event, Failed, Plan, Sampling, Speculation, Started
+from app.protocol import Chunk, Done, Event, Failed, Plan, Sampling, Speculation, Started, spec_name
 
 __all__ = ["Run", "RunRecorder", "SessionLog", "now_utc", "spec_name"]
-
-
-def spec_name(speculation: Speculation) -> str:
-    """Name of the drafters in the order they are tried, comma-separated; ``none`` if there are none."""
-    return ",".join(kind for kind in speculation.types if kind != "none") or "none"
 
 
 class RunRecorder:
@@ -119,6 +114,8 @@ class RunRecorder:
             energy_j=used.joules if used else None,
             energy_source=used.source if used else "",
             question=self._question,
+            lenient=0.0 if off else self._speculation.lenient,
+            fixed_shape=not off and self._speculation.fixed_shape,
             steps=steps,
         )
 

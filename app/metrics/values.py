@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from app.protocol import DraftTokens, Step
+from app.protocol import DraftTokens, Step, is_lossy_name
 
 RunStop = Literal["eos", "stop", "length", "cancelled", "failed", "engine_died"]
 VerdictWord = Literal["pays", "costs", "cannot tell"]
@@ -68,7 +68,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     can be given at all: speculation off or not engaged, or the answer not completed. ``excluded`` says why a run counts
     in no verdict and no baseline though it came to its end, "" if it counts; ``notes`` are what else went on in the
     meantime. ``energy_j`` is what it took from the request to the end, ``energy_source`` of what, where a meter tells.
-    ``question`` is what was asked, where that is kept.
+    ``question`` is what was asked, where that is kept. ``spec_type`` ends in ``,lossy`` where acceptance was
+    ``lenient``: the text may not be what the target alone would have said. With ``fixed_shape`` all passes had as many
+    rows as the longest draft needs.
     """
 
     id: str
@@ -106,6 +108,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     energy_j: float | None = None
     energy_source: str = ""
     question: str = ""
+    lenient: float = 0.0
+    fixed_shape: bool = False
     steps: Sequence[Step] = ()
 
 
@@ -158,6 +162,11 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 def is_plain(run: Run) -> bool:
     """Whether nothing was asked to draft for this answer."""
     return run.spec_type == "none"
+
+
+def is_lossy(run: Run) -> bool:
+    """Whether the answer may not be what the target alone would have said."""
+    return is_lossy_name(run.spec_type)
 
 
 def is_complete(run: Run) -> bool:

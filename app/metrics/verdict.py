@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from app.metrics.values import Interval, Run, VerdictWord, is_plain, is_sound
+from app.metrics.values import Interval, Run, VerdictWord, is_lossy, is_plain, is_sound
 
 MIN_PAIRS = 6
 LAI_START = 10
@@ -214,7 +214,15 @@ class _Waiting:
 
 
 def usable(run: Run) -> bool:
-    """Whether a run may enter a verdict or a baseline: complete, long enough, what was asked for took part, no mark."""
+    """Whether a run may enter a verdict or a baseline: complete, long enough, what was asked for took part, no mark.
+
+    A lossy answer never does: to say other words faster is no speed-up of the same.
+    """
+    return is_measured(run) and not is_lossy(run)
+
+
+def is_measured(run: Run) -> bool:
+    """Whether a run says something about its own way to draft; lossy ones, too."""
     return is_sound(run) and run.tokens >= MIN_TOKENS and (is_plain(run) or run.engaged)
 
 

@@ -33,6 +33,7 @@ from app.protocol.events import (
     Unloaded,
 )
 from app.protocol.values import (
+    LOSSY,
     MAX_DRAFT_TOKENS,
     MAX_LINE_BYTES,
     ChatMessage,
@@ -52,9 +53,12 @@ from app.protocol.values import (
     Templating,
     Tool,
     ToolCall,
+    is_lossy_name,
+    spec_name,
 )
 
 __all__ = [
+    "LOSSY",
     "MAX_DRAFT_TOKENS",
     "MAX_LINE_BYTES",
     "Cancel",
@@ -100,6 +104,8 @@ __all__ = [
     "decode_command",
     "decode_event",
     "encode",
+    "is_lossy_name",
+    "spec_name",
 ]
 
 _encoder = msgspec.json.Encoder()

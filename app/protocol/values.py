@@ -86,11 +86,13 @@ class Sampling(Value, frozen=True):
     grammar: str = ""
 
 
-class Speculation(Value, frozen=True):
+class Speculation(Value, frozen=True, omit_defaults=True):
     """How the next answer is drafted. ``types`` are tried in order; empty or ``none`` is off.
 
     ``draft_tokens`` is the draft length limit k; drafts shorter than ``draft_min`` are not used; a model drafter stops
     when its token's probability falls below ``p_min``; ``exact``: none so long that it tips near ties, if that can be.
+    ``fixed_shape``: every pass that verifies has as many rows as the longest draft needs. ``lenient``: a draft token is
+    kept, too, if typical of the target (:mod:`app.engine.leniency`); this changes the answer. 0 is off.
     """
 
     types: tuple[SpecType, ...] = ()
@@ -98,6 +100,23 @@ class Speculation(Value, frozen=True):
     draft_min: int = 0
     p_min: float = 0.0
     exact: bool = True
+    fixed_shape: bool = False
+    lenient: float = 0.0
+
+
+LOSSY = "lossy"
+"""What a way to draft that may change the answer is called, wherever it shows."""
+
+
+def spec_name(speculation: Speculation) -> str:
+    """Name of the drafters in the order they are tried, comma-separated, ``lossy`` last if that is so; or ``none``."""
+    kinds = [kind for kind in speculation.types if kind != "none"]
+    return ",".join([*kinds, LOSSY] if kinds and speculation.lenient else kinds) or "none"
+
+
+def is_lossy_name(spec_type: str) -> bool:
+    """Tell by the name of a way to draft whether it may change the answer."""
+    return LOSSY in spec_type.split(",")
 
 
 class ErrorInfo(Value, frozen=True):
@@ -145,13 +164,14 @@ class Engagement(Value, frozen=True):
     n_exact: int = 0
 
 
-class Step(Value, frozen=True):
+class Step(Value, frozen=True, omit_defaults=True):
     """The facts of one target pass.
 
     ``limit`` is the draft length limit, ``proposed`` the draft tokens sent to the target, ``judged`` those it
     ruled on (up to and including the first rejected), ``accepted`` those kept and emitted, ``emitted`` all tokens of
     this step, ``n_ctx`` the confirmed context position after it, ``drafter`` who drafted ("" if nobody did).
-    The first step's token comes from the last prefill row: its ``verify_s`` is 0.
+    The first step's token comes from the last prefill row: its ``verify_s`` is 0. ``rows`` is how many rows the pass
+    had where that is not ``proposed`` + 1; ``depth`` that of a token tree, 0 for a chain.
     """
 
     t_s: float
@@ -164,6 +184,13 @@ class Step(Value, frozen=True):
     verify_s: float
     n_ctx: int
     drafter: str
+    rows: int = 0
+    depth: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the target's pass; the first step's is a prefill, of which one row is used."""
+        return self.rows or self.proposed + 1
 
 
 class Plan(Value, frozen=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from app.metrics.baseline import differences
 from app.metrics.energy import tokens_per_wh
 from app.metrics.outlook import outlook
-from app.metrics.values import is_complete, is_plain
+from app.metrics.values import is_complete, is_lossy, is_plain
 from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, MOST_PAIRS, usable
 from app.ui.trace import Band
 from app.ui.wording import drafter_name, length_words
@@ -133,6 +133,8 @@ def exclusion(run: Run) -> str:
         return f"is left out: it has fewer than {MIN_TOKENS} tokens"
     if not is_plain(run) and not run.engaged:
         return "is left out: speculation was not engaged"
+    if is_lossy(run):
+        return "is left out: it is lossy, lenient acceptance may have changed its words"
     return ""
 
 

@@ -6,6 +6,8 @@ import html
 import re
 from typing import TYPE_CHECKING, assert_never
 
+from app.protocol import LOSSY, is_lossy_name
+
 if TYPE_CHECKING:
     from app.chat.conversation import AnswerStats, Message
     from app.protocol import DraftTokens, Engagement, Loaded, LoadProgress, Plan, Prefill, SpecType, Started
@@ -33,7 +35,9 @@ def tip(words: str) -> str:
 
 def drafter_name(kind: str) -> str:
     """Name of a drafter, or of several in a row, for a person."""
-    return " + ".join(_DRAFTERS.get(part, part) for part in kind.split(","))
+    parts = kind.split(",")
+    names = " + ".join(_DRAFTERS.get(part, part) for part in parts if part != LOSSY)
+    return f"{names}, lossy" if LOSSY in parts else names
 
 
 def load_words(progress: LoadProgress) -> str:
@@ -75,8 +79,11 @@ def length_words(draft_tokens: DraftTokens) -> str:
 def plan_words(engagement: Engagement, plan: Plan) -> str:
     """What the controller does now: engaged with which length and why, or paused and what drafting would cost."""
     if plan.limit == 0:
-        return f"paused by the controller: {pause_words(plan.reason)}"
+        lossy = " (lossy)" if is_lossy_name(engagement.drafter) else ""
+        return f"paused by the controller{lossy}: {pause_words(plan.reason)}"
     name = drafter_name(plan.drafter or engagement.drafter)
+    if plan.drafter and is_lossy_name(engagement.drafter):
+        name += ", lossy"
     return f"engaged: {name}, length {plan.limit}" + (f" ({plan.reason})" if plan.reason else "")
 
 

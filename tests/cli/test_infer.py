@@ -299,7 +299,7 @@ def test_file_without_permission_is_one_line_and_a_hint(tmp_path):
         ("infer",),
         ("infer", "starter", "-p", "hi", "--temperature", "-1"),
         ("infer", "starter", "-p", "hi", "--spec-type", "draft-simple"),
-        ("infer", "starter", "-p", "hi", "--spec-type", "tree"),
+        ("infer", "starter", "-p", "hi", "--lenient", "1.5"),
         ("infer", "starter", "-p", "hi", "--compute", "npu"),
         ("infer", "starter", "-p", "hi", "--server", "ftp://localhost"),
         ("infer", "starter", "-p", " "),

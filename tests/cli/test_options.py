@@ -40,7 +40,6 @@ def test_ngram_is_at_hand_where_the_length_is_chosen_by_what_pays():
     ("text", "words"),
     [
         ("draft-simple", "needs a draft model"),
-        ("tree", "token trees is not in this version"),
         ("eagle", "eagle is not known"),
     ],
 )

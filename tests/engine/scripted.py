@@ -22,11 +22,23 @@ class ScriptedMemory:
     """
 
     def __init__(
-        self, *, n_vocab=40, n_ctx=256, n_batch=64, n_rows_max=32, can_rewind=True, peakedness=3.0, blur=0.0, n_tail=6
+        self,
+        *,
+        n_vocab=40,
+        n_ctx=256,
+        n_batch=64,
+        n_rows_max=32,
+        can_rewind=True,
+        peakedness=3.0,
+        blur=0.0,
+        n_tail=6,
+        n_leaves_max=16,
     ):
         self.n_vocab, self.n_ctx, self.n_batch, self.n_rows_max = n_vocab, n_ctx, n_batch, n_rows_max
         self.can_rewind, self.peakedness, self.blur, self.n_tail = can_rewind, peakedness, blur, n_tail
         self.held: list[int] = []
+        self.tree: list[tuple[int, int]] | None = None
+        self.n_leaves_max = n_leaves_max
         self.fail_at: int | None = None
         self.fault: DecodeError = DecodeError("scripted failure")
         self.n_faults = 0
@@ -52,13 +64,41 @@ class ScriptedMemory:
             self.n_faults += 1
             raise self.fault
         self.batches.append((n, n_rows))
-        self._rows, self._n_last = [], n
+        self._rows, self._n_last, self.tree = [], n, None
         for i, token in enumerate(tokens):
             self.held.append(int(token))
             if i >= n - n_rows:
                 self._rows.append(self.row_after(self.held))
         if self._watcher is not None:
             self._watcher(tokens, self.n_past - n)
+
+    def decode_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
+        """Rows of all nodes; the first is the root, and each comes after its parent."""
+        n = len(tokens)
+        assert 0 < n <= min(self.n_batch, self.n_rows_max), "llama.cpp aborts on rows over n_outputs_max"
+        assert self.n_past + n <= self.n_ctx, "no slot"
+        assert parents[0] == -1, "the first node is the root"
+        assert all(0 <= parent < i for i, parent in enumerate(parents) if i), "a node before its parent"
+        assert len(set(range(n)) - set(parents)) <= self.n_leaves_max, "more leaves than sequences"
+        if self.fail_at is not None and len(self.batches) >= self.fail_at:
+            self.n_faults += 1
+            raise self.fault
+        self.batches.append((n, n))
+        paths: list[list[int]] = []
+        for token, parent in zip(tokens, parents, strict=True):
+            paths.append([*(paths[parent] if parent >= 0 else []), int(token)])
+        self._rows, self._n_last = [self.row_after(self.held + path) for path in paths], n
+        self.tree = [(int(token), parent) for token, parent in zip(tokens, parents, strict=True)]
+
+    def keep_path(self, path: Sequence[int]) -> None:
+        assert self.tree is not None, "no tree was decoded"
+        assert [self.tree[node][1] for node in path] == [-1, *path[:-1]], "not a path from the root"
+        first = self.n_past
+        kept = [self.tree[node][0] for node in path]
+        self.held += kept
+        self.tree, self._n_last = None, len(path)
+        if self._watcher is not None:
+            self._watcher(kept, first)
 
     def row_after(self, tokens: Sequence[int]) -> np.ndarray:
         key = hash(tuple(tokens[-self.n_tail :])) & 0xFFFFFFFF
@@ -84,6 +124,7 @@ class ScriptedMemory:
         return np.array([[TARGETS_OWN, position, key & 0xFFFF, key >> 16 & 0xFFFF]], dtype=np.float32)
 
     def rewind(self, n_keep: int) -> None:
+        assert self.tree is None, "a tree that nobody has decided on"
         if n_keep < len(self.held):
             del self.held[n_keep if self.can_rewind else 0 :]
             self._rows = []

@@ -20,11 +20,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from app.engine.auto_length import AutoLength, Evidence
+from app.engine.calibration import Calibration
 from app.engine.costs import Costs, DrafterCost
 from app.engine.draft_length import FixedLength, RollingLength
 from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.mtp import HeadsMemory, MtpDrafter
 from app.engine.drafters.ngram import NgramDrafter
+from app.engine.drafters.tree import TreeDrafter
 from app.engine.llama import DecodeCancelledError
 from app.engine.prompt_cache import Held, reusable
 from app.engine.sampler import Sampler
@@ -40,7 +42,7 @@ SAMPLINGS = (
     Sampling(6, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0),
     Sampling(7, temperature=0.8, top_k=6, repeat_penalty=1.3, penalty_last_n=16),
 )
-DRAFTERS = ("ngram", "draft", "mtp", "guess")
+DRAFTERS = ("ngram", "draft", "mtp", "guess", "tree", "mtp-tree")
 
 # --- schedules --------------------------------------------------------------------------------------
 
@@ -59,6 +61,7 @@ class Machine:
     blur: float
     shares_memory: bool
     n_heads: int
+    n_leaves_max: int
     row_s: float
     token_s: float
     catch_up_s: float
@@ -79,6 +82,7 @@ class Turn:
     stop_after: int | None
     stop_token: int | None
     fault: tuple[str, int, bool] | None
+    n_rows: int | None
     keep: float
     added: tuple[int, ...]
 
@@ -100,6 +104,7 @@ MACHINES = st.builds(
     blur=st.sampled_from([0.0, 0.2, 1.0]),
     shares_memory=st.booleans(),
     n_heads=st.sampled_from([1, 3]),
+    n_leaves_max=st.sampled_from([1, 2, 16]),
     row_s=st.sampled_from([0.01, 0.2, 1.0]),
     token_s=st.sampled_from([0.001, 0.05, 0.5]),
     catch_up_s=st.sampled_from([0.0, 0.01, 0.03]),
@@ -119,6 +124,7 @@ TURNS = st.builds(
     fault=rarely(
         st.tuples(st.sampled_from(["target", "draft", "mtp"]), st.integers(0, 1) | st.integers(0, 20), st.booleans())
     ),
+    n_rows=rarely(st.integers(1, 32)),
     keep=st.floats(0, 1),
     added=st.lists(TOKENS, min_size=1, max_size=20).map(tuple),
 )
@@ -131,8 +137,8 @@ SCHEDULES = st.tuples(MACHINES, st.lists(TOKENS, min_size=1, max_size=24), st.li
 class Guesser:
     """Drafts the right continuation, each token wrong with a given chance."""
 
-    name = "tree"  # a name of the protocol that nobody else has here
-    kind = "tree"
+    name = "guess"
+    kind = "guess"
 
     def __init__(self, whole: list[int], n_right: float):
         self.whole, self.n_right = whole, n_right
@@ -182,7 +188,9 @@ class Loaded:
     def __init__(self, machine: Machine):
         m = self.machine = machine
         how = {"n_vocab": N_VOCAB, "n_tail": m.n_tail}
-        self.target = ScriptedMemory(**how, n_ctx=m.n_ctx, n_batch=m.n_batch, n_rows_max=m.n_rows_max)
+        self.target = ScriptedMemory(
+            **how, n_ctx=m.n_ctx, n_batch=m.n_batch, n_rows_max=m.n_rows_max, n_leaves_max=m.n_leaves_max
+        )
         self.draft = ScriptedMemory(
             **how,
             n_ctx=m.n_ctx_draft,
@@ -223,7 +231,20 @@ class Loaded:
                 return DraftModelDrafter(self.draft, self.held, sampler, **how)
             case "mtp":
                 return MtpDrafter(self.heads_memory, sampler, **how)
+            case "tree":
+                source = DraftModelDrafter(self.draft, self.held, sampler, **how)
+                return TreeDrafter(source, sampler, Calibration(), n_leaves_max=self.target.n_leaves_max, **how)
+            case "mtp-tree":
+                source = MtpDrafter(self.heads_memory, sampler, **how)
+                return TreeDrafter(source, sampler, Calibration(), n_leaves_max=self.target.n_leaves_max, **how)
         return Guesser(whole, turn.n_right)
+
+    def able(self, names):
+        """Leave out who would share a memory with a tree, and trees over heads that cannot go back."""
+        shared = {"tree": "draft", "mtp-tree": "mtp"}
+        can_branch = self.heads.n_heads == 1 and not self.heads.shares_memory
+        names = [name for name in names if name != "mtp-tree" or can_branch]
+        return [name for name in names if name not in {shared.get(other) for other in names}]
 
     def sees_all(self, name: str) -> bool:
         """Whether a drafter is its target's equal and has the whole text before it."""
@@ -254,7 +275,7 @@ class Loaded:
         assert self.target.held == g.tokens[:-1]
         assert self.draft.held == self.held.tokens
         for drafter in g.drafters if n_steps > 1 else ():
-            match drafter:
+            match drafter._source if isinstance(drafter, TreeDrafter) else drafter:
                 case DraftModelDrafter():
                     assert self.held.tokens == g.tokens[self.held.first : self.held.end]
                     assert self.held.end < len(g.tokens)
@@ -295,7 +316,8 @@ def answer(loaded: Loaded, prompt: list[int], turn: Turn, seen: collections.Coun
     """Play one answer, checked after every step; return the text with it."""
     expected = plain(loaded.target, prompt, turn)
     sampler = Sampler(turn.sampling, N_VOCAB, prompt)
-    drafters = [loaded.drafter(name, turn, sampler, prompt + expected) for name in turn.drafters]
+    names = loaded.able(turn.drafters)
+    drafters = [loaded.drafter(name, turn, sampler, prompt + expected) for name in names]
     asked: list[int] = []
 
     def is_last(token: int) -> bool:
@@ -316,6 +338,7 @@ def answer(loaded: Loaded, prompt: list[int], turn: Turn, seen: collections.Coun
         drafters=(),
         length=length,
         origin_s=time.perf_counter(),
+        n_rows=min(turn.n_rows or 0, loaded.target.n_rows_max),
     )
     try:
         g.drafters = begin(drafters, g, seen)
@@ -374,7 +397,12 @@ def steps(loaded: Loaded, g: Generation, turn: Turn, n_prompt: int, seen: collec
         assert outcome.drafted == tuple(i < step.accepted for i in range(step.emitted))
         assert step.n_ctx == loaded.target.n_past
         assert step.t_s >= t_s
-        assert n == 1 or loaded.target.batches[-1] == (step.proposed + 1, step.proposed + 1)
+        assert n == 1 or loaded.target.batches[-1] == (step.n_rows, step.n_rows)
+        n_wanted = min(g.n_rows, loaded.target.n_ctx - (step.n_ctx - step.emitted))
+        assert n == 1 or step.n_rows == max(step.proposed + 1, n_wanted)
+        assert step.depth <= step.proposed
+        seen["branched"] += step.depth > 0
+        seen["padded"] += step.rows > 0
         if loaded.sees_all(step.drafter):
             assert step.accepted == step.judged, "the same model with the same noise says the same"
             seen["sees all"] += step.proposed > 0
@@ -430,9 +458,9 @@ def run(n_schedules: int, *, always_the_same: bool = False) -> collections.Count
 
 
 HAPPENS = (
-    "kept of ngram", "kept of draft-simple", "kept of draft-mtp", "kept of tree", "rejected", "closed",
+    "kept of ngram", "kept of draft-simple", "kept of draft-mtp", "kept of guess", "rejected", "closed",
     "came to an end", "context full", "sees all", "cancelled in mid-decode", "target failed", "drafter failed",
-    "failed to begin", "began in the middle",
+    "failed to begin", "began in the middle", "kept of tree", "branched", "padded",
 )  # fmt: skip
 
 

@@ -8,11 +8,47 @@ own memory back to them; ``close`` frees what it holds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from app.engine.draft_length import Ask
 from app.engine.llama import Row
 from app.protocol import SpecType
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTree:
+    """A draft with branches, its nodes in the order of their worth: a parent before its children.
+
+    ``parents`` holds for each token the index of the one it follows, -1 for the pending token. So the first n nodes
+    are a tree, too.
+    """
+
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def cut(self, n: int) -> TokenTree:
+        """Return the first ``n`` nodes."""
+        return TokenTree(self.tokens[:n], self.parents[:n])
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether each node follows the one before."""
+        return self.parents == tuple(range(-1, len(self.tokens) - 1))
+
+    @property
+    def depth(self) -> int:
+        """Nodes on the longest path."""
+        depths: list[int] = []
+        for parent in self.parents:
+            depths.append(1 + (depths[parent] if parent >= 0 else 0))
+        return max(depths, default=0)
+
+
+Draft = list[int] | TokenTree
 
 
 class Chooser(Protocol):
@@ -45,8 +81,8 @@ class Drafter(Protocol):
     def begin(self, tokens: Sequence[int]) -> None:
         """Start on a prompt, which the target has just evaluated."""
 
-    def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
-        """Return at most ``ask.limit`` tokens that could follow ``tokens``; an empty list is no draft."""
+    def draft(self, tokens: Sequence[int], ask: Ask) -> Draft:
+        """Return at most ``ask.limit`` tokens that could follow ``tokens``; an empty one is no draft."""
 
     def accept(self, tokens: Sequence[int]) -> None:
         """Take note of all confirmed tokens after a step, the pending one last."""

@@ -15,7 +15,7 @@ from typing import Protocol
 from app.engine import vocabulary
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.llama import NothingAllowedError, Row
-from app.engine.prompt_cache import Held, reusable
+from app.engine.prompt_cache import Held, common_prefix, reusable
 from app.engine.sampler import Sampler, confidence
 from app.errors import PairError
 from app.protocol import SpecType
@@ -122,13 +122,9 @@ class DraftModelDrafter:
 
     def draft(self, tokens: Sequence[int], ask: Ask) -> list[int]:
         """Return up to ``ask.limit`` tokens that the draft model would draw."""
-        self._accept_and_fit(tokens)
-        if ask.n_catch_up != self.n_behind(tokens):
-            self._start_at(max(0, len(tokens) - 1 - ask.n_catch_up))
-        limit = min(ask.limit, self._memory.n_ctx - (len(tokens) - self._held.first))
+        limit = self.open(tokens, ask)
         if limit <= 0:
             return []
-        self._catch_up(tokens)
         sampler = self._sampler.clone()
         draft: list[int] = []
         try:
@@ -149,6 +145,28 @@ class DraftModelDrafter:
         finally:
             sampler.close()
         return draft if len(draft) >= self._draft_min else []
+
+    def open(self, tokens: Sequence[int], ask: Ask) -> int:
+        """Take in the text; return how far a draft can go, and have the row after the text at hand if it can."""
+        self._accept_and_fit(tokens)
+        if ask.n_catch_up != self.n_behind(tokens):
+            self._start_at(max(0, len(tokens) - 1 - ask.n_catch_up))
+        limit = min(ask.limit, self._memory.n_ctx - (len(tokens) - self._held.first))
+        if limit > 0:
+            self._catch_up(tokens)
+        return limit
+
+    def row_after(self, tokens: Sequence[int], path: Sequence[int]) -> Row:
+        """Return the row after the text and some drafted tokens, for any path from the text that was opened."""
+        if path:
+            n_text = len(tokens) - self._held.first
+            n_shared = common_prefix(self._held.tokens[n_text:], path)
+            self._keep(n_text + min(n_shared, len(path) - 1))
+            self._catch_up([*tokens, *path])
+        return self._memory.row(0)
+
+    def end_branches(self, tokens: Sequence[int]) -> None:
+        """Do nothing: what was drafted in vain goes with the next confirmed tokens."""
 
     def _accept_and_fit(self, tokens: Sequence[int]) -> None:
         self.accept(tokens)

@@ -180,6 +180,8 @@ class MtpDrafter:
         self._sampler = sampler
         self._draft_min = draft_min
         self._p_min = p_min
+        self._branch: list[int] = []
+        self._rows_after: dict[tuple[int, ...], Hidden] = {}
         memory.watch(True)
 
     def n_behind(self, tokens: Sequence[int]) -> int:
@@ -229,6 +231,36 @@ class MtpDrafter:
             sampler.close()
             heads.rewind(len(tokens))  # what was fed with the heads' own rows goes
         return draft if len(draft) >= self._draft_min else []
+
+    def open(self, tokens: Sequence[int], ask: Ask) -> int:
+        """Take in the text; return how far a draft can go, and have the row after the text at hand if it can.
+
+        For heads with a memory of their own, one of them: only these can go back and draft on from another token.
+        """
+        memory = self._memory
+        memory.keep(len(tokens) - 1)
+        if ask.n_catch_up < self.n_behind(tokens):
+            memory.start_at(len(tokens) - 1 - ask.n_catch_up)
+        if ask.limit <= 0 or not memory.feed(tokens, last=True):
+            return 0
+        self._branch, self._rows_after = [], {(): memory.heads.hidden()}
+        return ask.limit
+
+    def row_after(self, tokens: Sequence[int], path: Sequence[int]) -> Row:
+        """Return the row after the text and some drafted tokens; of a path all but the last were asked for before."""
+        heads = self._memory.heads
+        if path:
+            n_shared = min(common_prefix(self._branch, path), len(path) - 1)
+            rows = [self._rows_after[tuple(path[:n])] for n in range(n_shared, len(path))]
+            heads.rewind(len(tokens) + n_shared)
+            heads.decode(path[n_shared:], np.concatenate(rows), len(tokens) + n_shared)
+            self._branch = list(path)
+            self._rows_after[tuple(path)] = heads.hidden()
+        return heads.row()
+
+    def end_branches(self, tokens: Sequence[int]) -> None:
+        """Forget what was fed with the heads' own rows."""
+        self._memory.heads.rewind(len(tokens))
 
     def _go_on(self, draft: list[int], rows: list[Hidden], n_tokens: int) -> None:
         """Feed the last drafted token; the next head of a chain, to which the draft is new, gets all of it."""

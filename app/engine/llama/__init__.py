@@ -4,6 +4,7 @@ Nothing outside this package sees a pointer, except as an opaque argument.
 """
 
 from app.engine.llama.backend import LLAMA_CPP_COMMIT, init_backend, system_info
+from app.engine.llama.branches import count_passes
 from app.engine.llama.chain import SamplerChain
 from app.engine.llama.context import ELEMENT_TYPES, Context, DecodeCancelledError, Hidden, Row, Shape
 from app.engine.llama.grammar import Grammar, NothingAllowedError
@@ -23,6 +24,7 @@ __all__ = [
     "Row",
     "SamplerChain",
     "Shape",
+    "count_passes",
     "init_backend",
     "system_info",
 ]

@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import llama_cpp.llama_cpp as lc
 import llama_cpp.llama_cpp_ext as ext
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from app.engine.cancel import CancelFlag
 from app.engine.llama.backend import aborting, forget_log, last_log
+from app.engine.llama.branches import N_SPARE_CELLS, Branches
 from app.engine.llama.model import Model
 from app.errors import DecodeError, LoadError
 from app.memory_types import is_quantised
@@ -77,6 +78,7 @@ class Shape:
         memory: element types of K and V (names in ``ELEMENT_TYPES``).
         keeps_window: layers that look back a short way keep the whole text all the same; else only the end of a text
             can be rewound, and a rewind further back begins anew.
+        n_leaves_max: most leaves of a token tree; 0 where none will be verified.
     """
 
     n_ctx: int
@@ -86,6 +88,7 @@ class Shape:
     n_batch: int = 512
     memory: MemoryTypes = field(default_factory=MemoryTypes)
     keeps_window: bool = True
+    n_leaves_max: int = 0
 
 
 def _native_params(shape: Shape) -> Any:
@@ -100,6 +103,11 @@ def _native_params(shape: Shape) -> Any:
     params.swa_full = shape.keeps_window
     set_memory_types(params, shape.memory)
     params.no_perf = True
+    if shape.n_leaves_max:
+        params.n_ctx += N_SPARE_CELLS
+        params.n_seq_max = shape.n_leaves_max + 1
+        params.n_outputs_max = max(shape.n_rows_max, params.n_seq_max)  # llama.cpp aborts where a sequence has none
+        params.kv_unified = True  # else a tree is refused: its branches share cells
     return params
 
 
@@ -171,7 +179,11 @@ class Context:
         self._n_droppable = 0
         self._n_last_rows = 0
         self._n_last_tokens = 0
+        self._last_path: list[int] | None = None
         self._views: dict[int, Row] = {}
+        self._branches: Branches | None = None
+        if shape.n_leaves_max:
+            self._branches = Branches(self._context, shape.n_leaves_max, shape.n_rows_max)
         self._make_batch()
 
     @property
@@ -216,24 +228,69 @@ class Context:
         self._pos[:n] = range(self.n_past, self.n_past + n)
         self._wanted[: n - n_rows] = 0
         self._wanted[n - n_rows : n] = 1
-        code: int = lc.llama_decode(self._context, self._batch)
-        if self._is_elsewhere:  # a device works on after the call: whoever times it, or cancels, wants it over
-            lc.llama_synchronize(self._context)
-        if code:
+        if code := self._evaluate(self._batch):
             # llama.cpp has taken the tokens back itself; a running state it takes to snapshots that were never written.
             self._n_droppable = -1
             self._drop_from(self.n_past)
-            if code == _ABORTED:
-                raise DecodeCancelledError("The evaluation was cancelled.")
-            raise DecodeError(
-                f"llama_decode returned {code} for {n} tokens at position {self.n_past}: {last_log('')}",
-                "Start the engine again; if it happens again, choose a shorter context or another model.",
-            )
+            self._raise(code, n)
         self.n_past += n
         self._n_droppable = min(self.n_snapshots, n - 1)
-        self._n_last_rows, self._n_last_tokens = n_rows, n
+        self._n_last_rows, self._n_last_tokens, self._last_path = n_rows, n, None
         if self.watcher is not None:
             self.watcher(tokens, self.n_past - n)
+
+    def _evaluate(self, batch: Any) -> int:
+        code: int = lc.llama_decode(self._context, batch)
+        if self._is_elsewhere:  # a device works on after the call: whoever times it, or cancels, wants it over
+            lc.llama_synchronize(self._context)
+        return code
+
+    def _raise(self, code: int, n: int) -> NoReturn:
+        if code == _ABORTED:
+            raise DecodeCancelledError("The evaluation was cancelled.")
+        raise DecodeError(
+            f"llama_decode returned {code} for {n} tokens at position {self.n_past}: {last_log('')}",
+            "Start the engine again; if it happens again, choose a shorter context or another model.",
+        )
+
+    @property
+    def n_leaves_max(self) -> int:
+        """Most leaves of a token tree; 0: none can be verified."""
+        return 0 if self._branches is None else self._branches.n_leaves_max
+
+    def decode_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
+        """Evaluate a tree at the end of the memory; keep the logits of all nodes, row i being that of node i.
+
+        The memory is as long as before until :meth:`keep_path` says what of it stays. ``parents`` is -1 for the root,
+        which is the first node; each node comes after its parent.
+
+        Raises:
+            ValueError: a batch that llama.cpp would abort on, or a tree that this memory has no sequences for.
+            DecodeError: as :meth:`decode`.
+        """
+        n = len(tokens)
+        if self._branches is None or not 0 < n <= self.n_rows_max or self.n_past + n > self.n_ctx:
+            raise ValueError(f"a tree of {n} nodes at position {self.n_past}")
+        try:
+            code = self._evaluate(self._branches.prepare(tokens, parents, self.n_past))
+        except DecodeError:  # nothing of the memory could be kept
+            self.n_past = 0
+            raise
+        if code:
+            self._branches.drop()
+            self._raise(code, n)
+        self._n_last_rows = self._n_last_tokens = n
+        self._last_path = None
+
+    def keep_path(self, path: Sequence[int]) -> None:
+        """Append the nodes of a path from the root of the tree that was evaluated last; drop its other nodes."""
+        if self._branches is None:
+            raise ValueError("no tree was evaluated")
+        kept = self._branches.keep(path)
+        self.n_past += len(path)
+        self._last_path = list(path)
+        if self.watcher is not None:
+            self.watcher(kept, self.n_past - len(path))
 
     def row(self, index: int) -> Row:
         """Return the logits of kept row ``index`` of the last decode, shape ``(n_vocab,)``."""
@@ -255,11 +312,14 @@ class Context:
         self.watcher = watcher
 
     def hidden(self) -> Hidden:
-        """Return a copy of the hidden rows of the last decode's tokens, shape ``(n_tokens, n_embd)``."""
+        """Return a copy of the hidden rows of the last decode's tokens, shape ``(n_tokens, n_embd)``.
+
+        Of a tree they are those of the path that was kept.
+        """
         pointer = ext.llama_get_embeddings_nextn_ith(self._context, 0)
         size = self._n_last_tokens * self.n_embd
         rows: Hidden = np.ctypeslib.as_array(pointer, shape=(size,)).reshape(-1, self.n_embd).copy()
-        return rows
+        return rows if self._last_path is None else rows[self._last_path]
 
     def rewind(self, n_keep: int) -> None:
         """Drop every token from position ``n_keep`` on, and more where the memory cannot do just that.
@@ -309,6 +369,8 @@ class Context:
                 return
         lc.llama_memory_clear(self._memory, True)
         self.n_past = 0
+        if self._branches is not None:
+            self._branches.forget()
 
     def cancelled_by(self, cancel: CancelFlag) -> AbstractContextManager[None]:
         """Let the flag stop a decode that is under way (on the CPU; elsewhere after the micro-batch)."""
@@ -318,5 +380,7 @@ class Context:
         """Free the memory."""
         if self._context:
             lc.llama_batch_free(self._batch)
+            if self._branches is not None:
+                self._branches.close()
             lc.llama_free(self._context)
             self._context = None

@@ -1,0 +1,180 @@
+"""Can this target verify token trees here, and is it worth it? Seen by trying, when a model is loaded for them.
+
+Three questions: are all nodes evaluated at once (a memory that keeps a running state takes branch after branch), are
+the rows of the leaves those of the same tokens in a line, also after a side branch was kept, and does a tree cost
+what a chain of as many rows does?
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from app.engine.llama import Model, Row
+from app.protocol import Load, NoticeInfo
+
+N_LEAVES = 16
+"""Most leaves of a tree."""
+
+TREE = (-1, 0, 0, 1, 2, 1)
+"""Parents of the tree that is tried: a root, two branches, one of which forks; three leaves."""
+
+_PREFIX = 12
+_CLOSE = 0.05
+"""Largest difference of a logit, as a share of the largest, that is rounding and no error."""
+
+_DEAREST = 1.3
+_LEAST_S = 0.001
+"""A tree that costs so many times what a chain of as many rows does, and this much more, gains nothing."""
+
+_N_TIMED_ROWS = 8
+_N_TIMES = 3
+
+
+class Trees(Protocol):
+    """The part of a context that is tried."""
+
+    n_past: int
+    n_vocab: int
+
+    @property
+    def n_draft_max(self) -> int:
+        """Longest draft."""
+
+    def decode(self, tokens: Sequence[int], n_rows: int) -> None:
+        """Append tokens."""
+
+    def decode_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
+        """Evaluate a tree."""
+
+    def keep_path(self, path: Sequence[int]) -> None:
+        """Keep a path of it."""
+
+    def row(self, index: int) -> Row:
+        """Return a row."""
+
+    def rewind(self, n_keep: int) -> None:
+        """Drop a tail."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCheck:
+    """What was found.
+
+    Attributes:
+        n_passes: how many graphs a tree took.
+        difference: the largest of a leaf's logit to that of the same tokens in a line, as a share of the largest.
+        chain_s, tree_s: time of a chain and of a tree of as many rows.
+    """
+
+    n_passes: int
+    difference: float
+    chain_s: float
+    tree_s: float
+
+    @property
+    def cost(self) -> float:
+        """Time of a tree ÷ that of a chain."""
+        return self.tree_s / self.chain_s
+
+    @property
+    def why_not(self) -> str:
+        """Why chains are drafted instead; "" if trees can be."""
+        if self.n_passes < 1:
+            return "llama.cpp refuses token trees for this target."
+        if self.n_passes > 1:
+            return f"This target takes {self.n_passes} passes for the branches of one token tree, which gains nothing."
+        if self.difference > _CLOSE:
+            return "This target's rows in a token tree are not those of the same tokens in a line on this device."
+        if self.cost > _DEAREST and self.tree_s - self.chain_s > _LEAST_S:
+            return f"A token tree takes {self.cost:.1f} times as long as a chain of as many rows on this device."
+        return ""
+
+    @property
+    def notice(self) -> NoticeInfo:
+        """What was found, in words."""
+        bits = "bit for bit those of a line" if not self.difference else f"within {self.difference:.1e} of a line"
+        words = f"Token trees were tried: one pass, rows {bits}, {self.cost:.2f} times the time of a chain."
+        return NoticeInfo("token_trees", self.why_not or words)
+
+
+def why_no_trees(command: Load, model: Model) -> str:
+    """Say why token trees need not be tried on a target; "" if they may be possible."""
+    if not command.trees:
+        return "The model was not loaded for token trees."
+    if model.has_memory_of_states:
+        return "Token trees need a target with attention layers only; this one keeps a running state."
+    if model.n_window and not command.placement.keeps_window:
+        return "Token trees need the whole text in memory; layers of this target keep its end only, on this device."
+    return ""
+
+
+def check_trees(context: Trees, n_passes: Callable[[], int]) -> TreeCheck:
+    """Try trees on an empty memory, and leave it empty; ``n_passes`` counts the graphs that :data:`TREE` takes."""
+    n_rows = min(_N_TIMED_ROWS, context.n_draft_max + 1)
+    n = n_passes()
+    if n != 1 or n_rows < len(TREE):
+        return TreeCheck(n, 0.0, 1.0, 1.0)
+    try:
+        return TreeCheck(n, _difference(context), *_times(context, n_rows))
+    finally:
+        context.rewind(0)
+
+
+def _token(context: Trees, i: int) -> int:
+    return (17 + 31 * i) % context.n_vocab
+
+
+def _difference(context: Trees) -> float:
+    """Compare every leaf, and what comes after a kept side branch, with the same tokens in a line."""
+    tokens = [_token(context, _PREFIX + i) for i in range(len(TREE))]
+    worst = 0.0
+    for leaf in sorted(set(range(len(TREE))) - set(TREE)):
+        path, node = [], leaf
+        while node >= 0:
+            path.insert(0, node)
+            node = TREE[node]
+        after = [_token(context, 90), _token(context, 91)]
+        _fill(context)
+        context.decode_tree(tokens, TREE)
+        found = [context.row(node).copy() for node in path]
+        context.keep_path(path)
+        context.decode(after, len(after))
+        found += [context.row(i).copy() for i in range(len(after))]
+        _fill(context)
+        line = [*(tokens[node] for node in path), *after]
+        for row, token in zip(found, line, strict=True):
+            context.decode([token], 1)
+            expected = context.row(0)
+            worst = max(worst, float(np.abs(row - expected).max() / np.abs(expected).max()))
+    return worst
+
+
+def _fill(context: Trees) -> None:
+    context.rewind(0)
+    context.decode([_token(context, i) for i in range(_PREFIX)], 1)
+
+
+def _times(context: Trees, n_rows: int) -> tuple[float, float]:
+    """Time chains and trees by turns, the lowest of some each."""
+    tokens = [_token(context, i) for i in range(n_rows)]
+    parents = [-1, *((i - 1) // 2 for i in range(1, n_rows))]
+    tree_s, chain_s = [], []
+    _fill(context)
+    for _ in range(_N_TIMES):
+        started_s = time.perf_counter()
+        context.decode(tokens, n_rows)
+        context.row(0)
+        chain_s.append(time.perf_counter() - started_s)
+        context.rewind(_PREFIX)
+        started_s = time.perf_counter()
+        context.decode_tree(tokens, parents)
+        context.row(0)
+        context.keep_path([0])
+        tree_s.append(time.perf_counter() - started_s)
+        context.rewind(_PREFIX)
+    return min(chain_s), min(tree_s)
