@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from app.host.remote_wire import RemoteEnd, RemoteFigures
 from app.metrics.values import Run
-from app.protocol import Step
 
 REPORTED = "reported by the server"
 """Beside every figure that was not measured here."""
@@ -28,13 +25,11 @@ def profile_lines(run: Run) -> list[str]:
     return lines
 
 
-def shape_text(steps: Sequence[Step]) -> str:
+def rows_text(run: Run) -> str:
     """Rows of the passes that verified, and what part of them gave no token."""
-    passes = steps[1:]
-    n_rows, n_used = sum(step.n_rows for step in passes), sum(step.emitted for step in passes)
-    if not n_rows:
-        return "no pass verified anything"
-    return f"up to {max(step.n_rows for step in passes)} rows a pass, {1 - n_used / n_rows:.0%} of them wasted"
+    n_passes = max(1, len(run.steps) - 1)
+    wasted = run.rows_wasted / run.rows if run.rows else 0.0
+    return f"{run.rows / n_passes:.1f} rows a pass, {wasted:.0%} of them wasted"
 
 
 def brief_line(run: Run) -> str:
@@ -77,7 +72,9 @@ def _speculation(run: Run) -> list[str]:
     if run.lenient:
         lines.append(f"lossy: acceptance is lenient (P = {run.lenient:g}), the answer may not be the model's own words")
     if run.fixed_shape:
-        lines.append(f"fixed shape: {shape_text(run.steps)}")
+        lines.append(f"fixed shape: {rows_text(run)}")
+    if run.tree_depth is not None:
+        lines.append(f"token trees: {run.tree_depth:.1f} deep, {rows_text(run)}")
     if run.tokens_per_step is not None:
         lines.append(f"tokens per step: {run.tokens_per_step:.2f}")
     return lines

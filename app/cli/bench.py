@@ -111,17 +111,16 @@ class BenchOptions:
         kinds = [options.spec_types(word, self.draft_model) for word in words]
         options.check_draft_used(self.draft_model, [kind for types in kinds for kind in types])
         lengths = options.draft_lengths(self.draft_tokens)
-        ways = [options.speculation(types, length, self._how(length)) for types in kinds for length in lengths]
+        ways = [
+            options.speculation(types, length, self._draft_min(length), self.draft_p_min, exact=self.exact)
+            for types in kinds
+            for length in lengths
+        ]
+        ways = [options.with_ways(way, fixed_shape=self.fixed_shape, lenient=self.lenient) for way in ways]
         return list(dict.fromkeys((Speculation(), *ways)))
 
-    def _how(self, length: DraftTokens) -> Speculation:
-        return Speculation(
-            draft_min=min(self.draft_min, length) if isinstance(length, int) else self.draft_min,
-            p_min=self.draft_p_min,
-            exact=self.exact,
-            fixed_shape=self.fixed_shape,
-            lenient=self.lenient,
-        )
+    def _draft_min(self, length: DraftTokens) -> int:
+        return min(self.draft_min, length) if isinstance(length, int) else self.draft_min
 
     def pair(self) -> PairChoice:
         """What to load, and how.

@@ -242,17 +242,10 @@ class InferOptions:
         length = options.draft_length(self.draft_tokens)
         types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
         options.check_draft_used(self.draft_model, types)
-        how = Speculation(
-            draft_min=self.draft_min,
-            p_min=self.draft_p_min,
-            exact=self.exact,
-            fixed_shape=self.fixed_shape,
-            lenient=self.lenient,
-        )
-        drafts = options.speculation(types, length, how)
+        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min, exact=self.exact)
         others = self.draft_min + self.draft_p_min + self.fixed_shape + self.lenient
         options.check_something_drafts(self.spec_type, drafts, length, others)
-        return drafts
+        return options.with_ways(drafts, fixed_shape=self.fixed_shape, lenient=self.lenient)
 
     def sampling(self) -> Sampling:
         """How to draw; a fresh seed each time unless one is given.

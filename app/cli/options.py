@@ -308,19 +308,24 @@ def positions(text: str, n_ctx: int) -> tuple[int, ...]:
     return tuple(sorted({int(word) for word in words}))
 
 
-def speculation(types: Sequence[SpecType], length: Length, how: Speculation) -> Speculation:
-    """Put together how to draft, with all else from ``how``; no type or length 0 is off.
+def with_ways(drafts: Speculation, *, fixed_shape: bool, lenient: float) -> Speculation:
+    """Add how drafts are verified, unless nothing is drafted."""
+    return structs.replace(drafts, fixed_shape=fixed_shape, lenient=lenient) if drafts.types else drafts
+
+
+def speculation(
+    types: Sequence[SpecType], length: Length, draft_min: int = 0, p_min: float = 0.0, *, exact: bool = True
+) -> Speculation:
+    """Put together how to draft; no type or length 0 is off.
 
     Raises:
         UsageError: the shortest draft is longer than the longest.
     """
     if not types or length == 0:
         return Speculation()
-    if isinstance(length, int) and how.draft_min > length:
-        raise UsageError(
-            f"--draft-min {how.draft_min} is more than --draft-tokens {length}.", "No draft could be used."
-        )
-    return structs.replace(how, types=tuple(types), draft_tokens=length)
+    if isinstance(length, int) and draft_min > length:
+        raise UsageError(f"--draft-min {draft_min} is more than --draft-tokens {length}.", "No draft could be used.")
+    return Speculation(types=tuple(types), draft_tokens=length, draft_min=draft_min, p_min=p_min, exact=exact)
 
 
 def grammar(path: Path | None) -> str:

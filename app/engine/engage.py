@@ -75,10 +75,11 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
         for name in wanted
         if name in pair.not_engageable
     ]
-    names = [name for name in wanted if name not in pair.not_engageable]
+    names: list[SpecType] = [name for name in wanted if name not in pair.not_engageable]
     reason = " ".join(missing)
     if "tree" in wanted and "tree" not in names and (chain := _chain_instead(pair)) is not None:
-        names = list(dict.fromkeys(chain if name == "tree" else name for name in wanted if name in (*names, "tree")))
+        able: list[SpecType] = [chain if name == "tree" else name for name in wanted if name in (*names, "tree")]
+        names = list(dict.fromkeys(able))
         reason += " A chain is drafted instead."
     if "tree" in names:
         names = [name for name in names if name != pair.branches()]  # a tree that does not branch is its chain

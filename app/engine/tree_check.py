@@ -134,7 +134,7 @@ def _difference(context: Trees) -> float:
     tokens = [_token(context, _PREFIX + i) for i in range(len(TREE))]
     worst = 0.0
     for leaf in sorted(set(range(len(TREE))) - set(TREE)):
-        path, node = [], leaf
+        path, node = [leaf], TREE[leaf]
         while node >= 0:
             path.insert(0, node)
             node = TREE[node]

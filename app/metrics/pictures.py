@@ -69,10 +69,12 @@ def pictures(metrics: Metrics, inks: Inks = PAPER) -> dict[str, str]:
         found["positions"] = _document("Alpha by draft position, kept ÷ judged", _positions(alphas, inks), inks)
     if judged := [c for c in metrics.comparisons if c.speedup is not None]:
         found["verdicts"] = _document("Speed-up with its 95 % interval", _verdicts(judged, inks), inks)
+    if shaped := [run for run in metrics.runs if run.rows and (run.tree_depth is not None or run.fixed_shape)]:
+        found["rows"] = _document("Rows of a pass with token trees or a fixed shape", _rows(shaped, inks), inks)
     return found
 
 
-# --- the four charts ----------------------------------------------------------------------------------
+# --- the five charts ----------------------------------------------------------------------------------
 
 
 def _speed(drawn: Sequence[Curve], band: Interval | None, inks: Inks) -> Iterator[str]:
@@ -132,6 +134,35 @@ def _verdicts(judged: Sequence[Comparison], inks: Inks) -> Iterator[str]:
         yield f"<circle cx='{middle:.1f}' cy='{y:.1f}' r='4.5' fill='{inks.drafted}'/>"
         words = f"{kind_words(comparison.spec_type, comparison.draft_tokens)}: {comparison.sentence}"
         yield _text(_LEFT, y - 8, words, inks.text)
+
+
+def _rows(shaped: Sequence[Run], inks: Inks) -> Iterator[str]:
+    """Draw a bar for each way to draft: rows of a pass that gave a token, then those that were wasted."""
+    by_kind: dict[str, list[Run]] = {}
+    for run in shaped:
+        by_kind.setdefault(kind_words(run.spec_type, run.draft_tokens), []).append(run)
+    shown = list(by_kind.items())[-6:]
+    means = {kind: _row_means(runs) for kind, runs in shown}
+    n_bars = max(_LEAST_ROWS, len(shown))
+    frame = _Frame(max(used + wasted for used, wasted in means.values()) * _HEADROOM, n_bars)
+    for tick in _ticks(0.0, frame.x_high):
+        yield _line((frame.x(tick), _TOP), (frame.x(tick), HEIGHT - _BOTTOM), inks.grid)
+        yield _text(frame.x(tick), HEIGHT - _BOTTOM + 16, f"{tick:g}", inks.muted, "middle")
+    for n, (kind, runs) in enumerate(shown):
+        used, wasted = means[kind]
+        y, middle, end = frame.y(n_bars - n - 0.7), frame.x(used), frame.x(used + wasted)
+        yield _line((_LEFT, y), (middle, y), inks.drafted, "stroke-width='9'")
+        yield _line((middle, y), (end, y), inks.plain, "stroke-width='9' stroke-dasharray='2 2'")
+        depths = [run.tree_depth for run in runs if run.tree_depth is not None]
+        deep = f", trees {sum(depths) / len(depths):.1f} deep" if depths else ""
+        words = f"{kind}: {used:.1f} rows gave a token, {wasted:.1f} were wasted{deep}"
+        yield _text(_LEFT, y - 9, words, inks.text)
+
+
+def _row_means(runs: Sequence[Run]) -> tuple[float, float]:
+    n_passes = max(1, sum(len(run.steps) - 1 for run in runs))
+    n_wasted = sum(run.rows_wasted for run in runs)
+    return (sum(run.rows for run in runs) - n_wasted) / n_passes, n_wasted / n_passes
 
 
 def kind_words(spec_type: str, draft_tokens: int | str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import uuid
 from itertools import pairwise
 
+import msgspec
+
 from app.errors import EngineDiedError, SlipstreamError
 from app.metrics import stats
 from app.metrics.clocks import Clocks, ClockWatch
@@ -80,7 +82,7 @@ class RunRecorder:
         prefill_s = done.prefill_s if done else None
         used = self._energy.end()
         complete_prefill = bool(steps) and prefill_s is not None
-        return Run(
+        run = Run(
             id=self._id,
             prompt=self._label,
             requested_at=self._requested_at,
@@ -114,9 +116,20 @@ class RunRecorder:
             energy_j=used.joules if used else None,
             energy_source=used.source if used else "",
             question=self._question,
-            lenient=0.0 if off else self._speculation.lenient,
-            fixed_shape=not off and self._speculation.fixed_shape,
             steps=steps,
+        )
+        return run if off else self._with_shape(run)
+
+    def _with_shape(self, run: Run) -> Run:
+        """Add how drafts were verified, and what passes it took."""
+        n_rows, n_wasted = stats.rows(self._steps)
+        return msgspec.structs.replace(
+            run,
+            rows=n_rows,
+            rows_wasted=n_wasted,
+            tree_depth=stats.tree_depth(self._steps),
+            lenient=self._speculation.lenient,
+            fixed_shape=self._speculation.fixed_shape,
         )
 
     def _not_engaged(self) -> str:

@@ -64,6 +64,19 @@ def tokens_per_step(steps: Sequence[Step]) -> float | None:
     return tokens(steps) / len(steps) if steps else None
 
 
+def rows(steps: Sequence[Step]) -> tuple[int, int]:
+    """Count the rows of the passes that verified, and those of them that gave no token: rejected, or padding."""
+    passes = [step for step in steps if step.verify_s > 0]
+    n_rows = sum(step.n_rows for step in passes)
+    return n_rows, n_rows - tokens(passes)
+
+
+def tree_depth(steps: Sequence[Step]) -> float | None:
+    """Mean depth of the token trees that were verified."""
+    depths = [step.depth for step in steps if step.depth]
+    return sum(depths) / len(depths) if depths else None
+
+
 def context_bucket(steps: Sequence[Step]) -> int:
     """Upper bound of the power-of-two class (1,024 first) that the mean of first and last context position falls in."""
     middle = (steps[0].n_ctx + steps[-1].n_ctx) / 2 if steps else 0

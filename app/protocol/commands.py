@@ -22,8 +22,8 @@ class Load(_Command, frozen=True, tag="load"):
     ``draft_n_ctx`` and ``draft_n_threads`` are the draft model's own, 0 those of the target; a shorter context holds
     the text's recent part. MTP heads take the threads only, and lie where the target does. A pair that is loaded anew
     begins with ``lessons``, and while it has taught little, a model's drafts where the length is ``auto`` have at most
-    ``draft_start`` tokens (0: as many as ever). With ``trees`` the target's memory has room for token trees. Of ``backends`` those that
-    are not loaded yet are; none is ever let go.
+    ``draft_start`` tokens (0: as many as ever). With ``trees`` the target's memory has room for token trees.
+    Of ``backends`` those that are not loaded yet are; none is ever let go.
     """
 
     target: str

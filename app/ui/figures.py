@@ -73,6 +73,7 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
         Fact("Answer time", _number(run.answer_s, 2, " s"), answer),
         Fact("Prefill", _number(run.prefill_tps, 0, " tok/s"), prefill),
         _energy(run),
+        *_rows(run),
         *_marks(run),
     )
 
@@ -84,6 +85,17 @@ def _energy(run: Run) -> Fact:
     if figure is None:
         return Fact("Energy", "not available", f"{meaning} This system does not tell, or not for so short an answer.")
     return Fact("Energy", f"{figure:,.0f} tokens/Wh", f"{meaning} Measured: {run.energy_source}.")
+
+
+def _rows(run: Run) -> tuple[Fact, ...]:
+    """Rows that passes had where they were more than chains need: with token trees, or a fixed shape."""
+    if run.tree_depth is None and not run.fixed_shape:
+        return ()
+    rows = f"{run.rows:,}, {run.rows_wasted:,} wasted ({run.rows_wasted / max(1, run.rows):.0%})"
+    found = [Fact("Rows of the target", rows, "Rows computed to verify drafts; those wasted gave no token.")]
+    if run.tree_depth is not None:
+        found.append(Fact("Tree depth", f"{run.tree_depth:.1f}", "Nodes on the longest way of a token tree, the mean."))
+    return tuple(found)
 
 
 def _marks(run: Run) -> tuple[Fact, ...]:

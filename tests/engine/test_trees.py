@@ -146,6 +146,14 @@ def test_nothing_changes_where_no_trees_were_asked_for(session, tiny_pair):
     assert "not loaded for token trees. A chain is drafted instead." in got.started.engagement.reason
 
 
+def test_without_anybody_to_branch_nothing_is_engaged(session, tiny_pair):
+    loaded = load(session, tiny_pair.target, trees=True)
+    got = answer(session, PROMPTS[0], types=("tree",), k=4, max_tokens=2).started.engagement
+    assert not got.engaged
+    assert got.reason == loaded.not_engageable["tree"]
+    assert "No draft model" in got.reason
+
+
 def test_a_hybrid_target_drafts_a_chain_and_says_why(session, tmp_path):
     loaded = load(session, tiny_mtp.qwen35_embedded(tmp_path / "tiny.gguf"), trees=True)
     assert "running state" in loaded.not_engageable["tree"]
@@ -210,12 +218,12 @@ def test_lenient_keeps_more_and_is_called_lossy(session, tiny_pair):
     assert kept[0.0] < kept[0.01]
 
 
-@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+@pytest.mark.parametrize("sampling", [GREEDY, Sampling(seed=3, temperature=4.0, top_k=0, top_p=1.0, min_p=0.0)])
 def test_one_head_with_a_memory_of_its_own_branches_too(session, tmp_path, sampling):
     loaded = load(session, tiny_mtp.hy_v3_chain(tmp_path / "tiny.gguf", agrees=(0.75,)), n_ctx=512, trees=True)
     assert "tree" in loaded.drafters
     plain = answer(session, PROMPTS[0], sampling, max_tokens=64)
     got = answer(session, PROMPTS[0], sampling, ("tree",), 6, max_tokens=64)
     assert got.token_ids == plain.token_ids
-    assert _branched(got.steps) > 5 or sampling is GREEDY
-    assert sum(step.accepted for step in got.steps) > 10
+    assert (_branched(got.steps) > 0) == (sampling is not GREEDY)
+    assert any(step.accepted for step in got.steps)

@@ -1,0 +1,112 @@
+"""Token trees against chains at equal row budgets, on a real pair: every prompt each way, by turns, in one process.
+
+A budget of n rows is a chain of n - 1 tokens or a tree of n - 1 nodes. For each prompt set and temperature: tokens per
+step of both, by the prompt, with their ratio; decode speed of trees ÷ chains; and whether the text is that of plain
+decoding. Where rows round otherwise from some count on (``n_rows_alike``), it may not be: near ties tip.
+
+    python -m tests.benchmarks.trees TARGET [--draft D] [--rows 4,8,16] [--sets code,prose] [--temperatures 0,0.8]
+        [--tokens N] [--prompts N] [--turns N] [--auto] [--json]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
+from app.engine.cancel import CancelFlag
+from app.engine.session import Session
+from app.engine.template import Renderer
+from app.metrics.prompts import load_prompts
+from app.protocol import Load, Loaded, Sampling, Speculation
+from tests.benchmarks.figures import Figure, arguments, report
+from tests.benchmarks.speculation import N_CTX, PLAIN, Timed, run_set, warm_up
+
+
+def ways(source: str, budgets: Sequence[int], *, with_auto: bool) -> dict[str, Speculation]:
+    """Name the ways: plain, then a chain and a tree for each budget, and the rule without and with trees."""
+    found = {PLAIN: Speculation()}
+    for kind in (source, "tree"):
+        for n_rows in budgets:
+            found[f"{kind}:{n_rows}"] = Speculation(types=(kind,), draft_tokens=n_rows - 1, exact=False)
+        if with_auto:
+            found[f"{kind}:auto"] = Speculation(types=(kind,), draft_tokens="auto")
+    return found
+
+
+def _per_step(one: Timed) -> float:
+    return (len(one.token_ids) - 1) / max(1, len(one.steps) - 1)
+
+
+def figures(label: str, source: str, timed: dict[str, list[Timed]]) -> Iterator[Figure]:
+    """Compare trees with chains, and both with the plain text."""
+    plain = timed[PLAIN]
+    for name, answers in timed.items():
+        if name == PLAIN:
+            continue
+        kind, _, budget = name.partition(":")
+        yield Figure(f"{label} {name} tokens/step", tuple(map(_per_step, answers)), "")
+        same = sum(a.token_ids == p.token_ids for a, p in zip(answers, plain, strict=True))
+        yield Figure(f"{label} {name} same text", (same / len(answers),), "share")
+        yield Figure(f"{label} {name} decode", tuple(a.tps / p.tps for a, p in zip(answers, plain, strict=True)), "x")
+        if kind != "tree":
+            continue
+        steps = [step for one in answers for step in one.steps[1:]]
+        pairs = list(zip(answers, timed[f"{source}:{budget}"], strict=True))
+        bar = ">= 0.98" if budget == "auto" else ""
+        yield Figure(
+            f"{label} tree÷chain at {budget}, tokens/step", tuple(_per_step(a) / _per_step(b) for a, b in pairs), "x"
+        )
+        yield Figure(f"{label} tree÷chain at {budget}, decode", tuple(a.tps / b.tps for a, b in pairs), "x", bar)
+        branched = [step for step in steps if step.depth]
+        yield Figure(f"{label} {name} branched", (len(branched) / max(1, len(steps)),), "share")
+        wasted = sum(step.n_rows - step.emitted for step in steps)
+        yield Figure(f"{label} {name} rows wasted", (wasted / max(1, sum(step.n_rows for step in steps)),), "share")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = arguments("Token trees against chains at equal row budgets.", n_turns=1)
+    parser.add_argument("target")
+    parser.add_argument("--draft")
+    parser.add_argument("--rows", default="4,8,16")
+    parser.add_argument("--sets", default="code,json,prose,chat,edit,languages")
+    parser.add_argument("--temperatures", default="0,0.8")
+    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--prompts", type=int, default=2, help="prompts of each set (default: %(default)s)")
+    parser.add_argument(
+        "--auto", action="store_true", help="the rule that chooses the length, too, without and with trees"
+    )
+    chosen = parser.parse_args()
+    session = Session(Renderer())
+    found: list[Figure] = []
+    try:
+        command = Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX, trees=True)
+        *_progress, loaded = session.load(command, CancelFlag())
+        if not isinstance(loaded, Loaded) or "tree" not in loaded.drafters:
+            raise SystemExit(f"no token trees: {loaded}")
+        for notice in loaded.notices:
+            print(notice.message, file=sys.stderr)
+        source = "draft-simple" if "draft-simple" in loaded.drafters else "draft-mtp"
+        kinds = ways(source, [int(word) for word in chosen.rows.split(",")], with_auto=chosen.auto)
+        for temperature in map(float, chosen.temperatures.split(",")):
+            sets = chosen.sets.split(",")
+            warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
+            for name in sets:
+                sampling = Sampling(seed=7, temperature=temperature)
+                timed = run_set(
+                    session, load_prompts(name)[: chosen.prompts], sampling, kinds, chosen.tokens, chosen.turns
+                )
+                new = list(figures(f"{name} T={temperature:g}", source, timed))
+                found += new
+                if not chosen.json:
+                    report(new, as_json=False)
+                    sys.stdout.flush()
+    finally:
+        session.close()
+    if chosen.json:
+        report(found, as_json=True)
+
+
+if __name__ == "__main__":
+    main()
