@@ -216,6 +216,8 @@ class InferOptions:
             self.pair()
         elif self.pull:
             raise UsageError("--pull gets models to this machine; a server has its own.", "Leave --pull out.")
+        if self.fixed_shape or self.lenient:
+            raise UsageError("--fixed-shape and --lenient are not sent to a server.", "Leave them or --server out.")
         if self.as_json and self.as_stream:
             raise UsageError("--json and --stream-json are two forms of output.", "Give one of them.")
         if self.prompts and self.input is not None:

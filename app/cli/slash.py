@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
+from msgspec import structs
 
 from app.chat.export import write_whole
 from app.cli import options
@@ -17,7 +18,7 @@ from app.cli.terminal import first_interrupt, note
 from app.cli.voices import LocalVoice, RemoteVoice
 from app.errors import UsageError
 from app.host import PairChoice
-from app.protocol import SpecType, Speculation
+from app.protocol import SpecType, Speculation, spec_name
 
 Run = Callable[["Desk", str], Awaitable[None]]
 
@@ -117,7 +118,7 @@ async def _draft(desk: Desk, name: str) -> None:
 def _with_types(speculation: Speculation, types: tuple[SpecType, ...]) -> Speculation:
     """Return the same way to draft with other drafters; where nobody drafted, with the length that pays."""
     length = speculation.draft_tokens if speculation.types else "auto"
-    return Speculation(types, length, speculation.draft_min, speculation.p_min, speculation.exact)
+    return structs.replace(speculation, types=types, draft_tokens=length)
 
 
 async def _speculation(desk: Desk, words: str) -> None:
@@ -134,9 +135,11 @@ async def _speculation(desk: Desk, words: str) -> None:
         types = options.spec_types(kinds, draft)
         asked = options.draft_length(length) if length.strip() else talk.speculation.draft_tokens
         least = talk.speculation.draft_min if not isinstance(asked, int) or asked >= talk.speculation.draft_min else 0
-        talk.speculation = options.speculation(
-            types, asked if talk.speculation.types or length.strip() else "auto", least, talk.speculation.p_min
+        before = talk.speculation
+        drafts = options.speculation(
+            types, asked if before.types or length.strip() else "auto", least, before.p_min, exact=before.exact
         )
+        talk.speculation = options.with_ways(drafts, fixed_shape=before.fixed_shape, lenient=before.lenient)
         talk.is_speculating = bool(talk.speculation.types)
     if isinstance(talk.voice, RemoteVoice):
         _tell_server(talk, talk.voice)
@@ -158,7 +161,7 @@ def _say_speculation(desk: Desk) -> None:
         return
     length = talk.speculation.draft_tokens
     how = f"length {length}" if isinstance(length, str) else f"up to {length} tokens"
-    note(f"Speculation is on: {', '.join(talk.speculation.types)}, {how}.")
+    note(f"Speculation is on: {spec_name(talk.speculation).replace(',', ', ')}, {how}.")
 
 
 async def _stats(desk: Desk, _words: str) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import collections
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import pytest
@@ -129,6 +129,14 @@ TURNS = st.builds(
     added=st.lists(TOKENS, min_size=1, max_size=20).map(tuple),
 )
 SCHEDULES = st.tuples(MACHINES, st.lists(TOKENS, min_size=1, max_size=24), st.lists(TURNS, min_size=1, max_size=5))
+
+TREES = ("tree",), ("ngram", "tree"), ("mtp-tree",), ("guess", "tree"), ("mtp-tree", "ngram")
+TREE_SCHEDULES = st.tuples(
+    MACHINES,
+    st.lists(TOKENS, min_size=1, max_size=24),
+    st.lists(st.builds(replace, TURNS, drafters=st.sampled_from(TREES)), min_size=1, max_size=5),
+)
+"""The same with somebody in every answer who drafts token trees."""
 
 
 # --- the actors -------------------------------------------------------------------------------------
@@ -437,7 +445,7 @@ def play(schedule, seen: collections.Counter) -> None:
         seen["turns"] += 1
 
 
-def run(n_schedules: int, *, always_the_same: bool = False) -> collections.Counter:
+def run(n_schedules: int, *, always_the_same: bool = False, schedules=SCHEDULES) -> collections.Counter:
     """Play so many schedules; return how often what happened in them."""
     seen: collections.Counter = collections.Counter()
 
@@ -448,7 +456,7 @@ def run(n_schedules: int, *, always_the_same: bool = False) -> collections.Count
         phases=[phase for phase in Phase if phase is not Phase.explain],  # takes minutes
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
-    @given(SCHEDULES)
+    @given(schedules)
     def any_schedule(schedule):
         seen["schedules"] += 1
         play(schedule, seen)
@@ -467,6 +475,20 @@ HAPPENS = (
 def test_random_schedules():
     seen = run(100, always_the_same=True)
     assert all(seen[what] for what in HAPPENS[:9]), seen
+
+
+def test_random_schedules_with_trees():
+    seen = run(50, always_the_same=True, schedules=TREE_SCHEDULES)
+    assert all(seen[what] for what in ("kept of tree", "branched", "padded", "rejected")), seen
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+def test_two_thousand_random_schedules_with_trees():
+    seen = run(2000, schedules=TREE_SCHEDULES)
+    print("\n" + ", ".join(f"{what}: {n}" for what, n in sorted(seen.items())))
+    assert seen["schedules"] >= 2000
+    assert all(seen[what] > 50 for what in ("kept of tree", "branched", "padded", "rejected", "closed")), seen
 
 
 @pytest.mark.full
