@@ -89,6 +89,8 @@ def expected_tokens(alpha: float, k: int) -> float:
 
 def predict(alpha: float, evidence: Evidence, costs: PassCosts) -> Prediction | None:
     """Predict for the length that was asked for; where a rule chose it, or its cost is not known, for those it had."""
+    if any(step.depth for step in evidence.steps):
+        return None  # alpha and length tell what a chain yields, not a tree
     fixed = None if evidence.length is None else predict_fixed(alpha, evidence.length, costs)
     return fixed or predict_chosen(alpha, evidence, costs)
 
