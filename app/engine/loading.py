@@ -191,17 +191,21 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
             NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")
         )
 
-    def learn() -> None:
-        rows = learn_rows(target.context)
-        pair.evidence.costs.base_s, pair.n_rows_alike = rows.cost_s, rows.n_alike
-        pair.no_trees = why_no_trees(command, model)
-        if not pair.no_trees:
-            found = check_trees(target.context, partial(count_passes, model, TREE))
-            pair.no_trees = found.why_not
-            pair.notices.append(found.notice)
-
+    learn = partial(_learn, command, pair)
     yield from _or_close(target, warm_up(command.id, target.context, target.model.bos, cancel, learn))
     return pair
+
+
+def _learn(command: Load, pair: LoadedPair) -> None:
+    """See what passes cost and how they round, and whether token trees can be verified if they are asked for."""
+    target = pair.target
+    rows = learn_rows(target.context)
+    pair.evidence.costs.base_s, pair.n_rows_alike = rows.cost_s, rows.n_alike
+    pair.no_trees = why_no_trees(command, target.model)
+    if not pair.no_trees:
+        found = check_trees(target.context, partial(count_passes, target.model, TREE), pair.n_rows_alike)
+        pair.no_trees = found.why_not
+        pair.notices.append(found.notice)
 
 
 def _check_continues_text(model: Model, path: str) -> None:
