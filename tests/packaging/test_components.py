@@ -105,6 +105,23 @@ def test_all_licences_that_are_written_down_by_hand_fit():
     assert [text for text in texts if not (PACKAGING / "texts" / text).is_file()] == []
 
 
+def test_every_distribution_that_a_bundle_is_built_with_has_a_known_licence_and_its_text(tmp_path):
+    import sysconfig
+    from pathlib import Path
+
+    from bundle.wheels import CONSTRAINTS
+
+    lines = [line for line in CONSTRAINTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    pinned = {components.plain(line.split("==")[0]) for line in lines}
+    (tmp_path / "site-packages").mkdir()
+    for folder in Path(sysconfig.get_path("purelib")).glob("*.dist-info"):
+        if components.plain(folder.name.split("-")[0]) in {*pinned, "cryptography"}:
+            (tmp_path / "site-packages" / folder.name).symlink_to(folder, target_is_directory=True)
+    found = components.distributions(tmp_path, {})
+    assert {"prompt-toolkit", "wcwidth", "cryptography", "numpy"} <= {one.name for one in found}
+    assert components.unfit(found) == []
+
+
 def test_there_is_one_place_for_the_version():
     import re
 
