@@ -87,6 +87,20 @@ def test_a_menu_entry_leads_to_the_launcher_and_goes_again(tmp_path):
     assert not entry.exists()
 
 
+@pytest.mark.full
+def test_desktop_file_and_appstream_data_are_valid(tmp_path):
+    from build_linux import add_desktop_data
+
+    add_desktop_data(tmp_path)
+    entry = tmp_path / "share" / "applications" / "slipstream.desktop"
+    subprocess.run(["desktop-file-validate", entry], check=True, timeout=60)
+    # AppStream wants an id that begins with a domain; the project has none, so this alone may be noted
+    words = ["appstreamcli", "validate", "--no-net", "--override=cid-desktopapp-is-not-rdns=info"]
+    data = tmp_path / "share" / "metainfo" / "slipstream.metainfo.xml"
+    done = subprocess.run([*words, data], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 # --- the whole bundle -----------------------------------------------------------------------------------
 
 
