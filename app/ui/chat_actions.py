@@ -16,7 +16,6 @@ from app.ui.sidebar import EXPORTS
 
 if TYPE_CHECKING:
     from app.ui.chats import Chats
-    from app.ui.conversation_actions import ConversationAction
     from app.ui.main_window import MainWindow
     from app.ui.message_foot import MessageAction
 
@@ -27,11 +26,6 @@ _NEWEST: tuple[tuple[MessageAction, str, str], ...] = (
     ("earlier", "Earlier alternative", "Alt+Left"),
     ("later", "Later alternative", "Alt+Right"),
 )
-
-
-def of_conversation(action: ConversationAction) -> WindowAction:
-    """Return an action of the open conversation as one of the window's."""
-    return WindowAction(action.name, action.words, action.run, "Conversation", (action.keys,) if action.keys else ())
 
 
 class ChatActions(QObject):

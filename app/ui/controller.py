@@ -26,7 +26,7 @@ from app.models.library import Library
 from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
 from app.ui.branching import Branching
-from app.ui.chat_actions import ChatActions, of_conversation
+from app.ui.chat_actions import ChatActions
 from app.ui.chats import Chats
 from app.ui.chats_deleting import ChatsDeleting
 from app.ui.choices import Choices
@@ -132,8 +132,7 @@ class Controller(QObject):
         self.chat_actions = ChatActions(window, self.chats)
         self.actions = WindowActions(window, self.choices, self.engine, self.models)
         self.actions.use(self.shelf, self.devices, self.serving)
-        about_one = conversation_actions(self.conversation, self.branching, self.deleting)
-        window.action_list.add(*(of_conversation(action) for action in about_one))
+        window.action_list.add(*conversation_actions(self.conversation, self.branching, self.deleting))
         self.menu = WindowMenu(window)
         self.data = DataControl(window, self.chats)
         self.data.on_restore = self.on_restore

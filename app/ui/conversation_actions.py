@@ -1,9 +1,10 @@
-"""What can be done with the open conversation's settings, prompt and answer, by name and key."""
+"""What can be done with the open conversation's settings, prompt and answer, for the window's list of actions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from app.ui.actions import Group, WindowAction
 
 if TYPE_CHECKING:
     from app.ui.branching import Branching
@@ -11,22 +12,24 @@ if TYPE_CHECKING:
     from app.ui.conversation_control import ConversationControl
 
 
-class ConversationAction(NamedTuple):
-    """Something to do: what it is known by and called, what does it, and its keys, "" for none."""
-
-    name: str
-    words: str
-    run: Callable[[], object]
-    keys: str = ""
-
-
 def conversation_actions(
     control: ConversationControl, branching: Branching, deleting: ChatsDeleting
-) -> tuple[ConversationAction, ...]:
+) -> tuple[WindowAction, ...]:
     """List them."""
+    group: Group = "Conversation"
+    go_on, settings = branching.go_on_with_last, lambda: control.open()
     return (
-        ConversationAction("chat.go_on", "Continue the last answer", branching.go_on_with_last, "Ctrl+Shift+G"),
-        ConversationAction("chat.settings", "Conversation settings…", lambda: control.open(), "Ctrl+Shift+O"),
-        ConversationAction("chat.prompt", "Show the prompt…", control.prompt.open, "Ctrl+Shift+U"),
-        ConversationAction("chat.deleted", "Deleted conversations…", deleting.open_dialog),
+        WindowAction("chat.go_on", "Continue the last answer", go_on, group, ("Ctrl+Shift+G",), also="go on resume"),
+        WindowAction(
+            "chat.settings",
+            "Conversation settings…",
+            settings,
+            group,
+            ("Ctrl+Shift+O",),
+            also="system prompt preset sampling temperature seed grammar schema reasoning",
+        ),
+        WindowAction(
+            "chat.prompt", "Show the prompt…", control.prompt.open, group, ("Ctrl+Shift+U",), also="chat template"
+        ),
+        WindowAction("chat.deleted", "Deleted conversations…", deleting.open_dialog, group, also="bin trash restore"),
     )
