@@ -1,7 +1,7 @@
 """One size for all texts: larger or smaller than the system's by some points, at once.
 
-Qt hands a new font on to widgets that have none of their own. Ours often have one, derived from it
-(:func:`app.ui.theme.text_font`); those are moved by the same number of points.
+Qt hands a new font on to widgets that have none of their own, but not where there is a style sheet, and ours often have
+one (:func:`app.ui.theme.text_font`). So each widget is moved by the same number of points.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ def choose_font_size(extra_pt: float) -> None:
     step = _system_pt() + extra_pt - float(QApplication.font().pointSizeF())
     if not step:
         return
-    own = {w: w.font() for w in QApplication.allWidgets() if _has_own(w)}
+    before = [(widget, widget.font(), _text_font(widget)) for widget in QApplication.allWidgets()]
     font = QApplication.font()
     font.setPointSizeF(font.pointSizeF() + step)
     QApplication.setFont(font)
-    for widget, font in own.items():
+    for widget, font, of_text in before:
         widget.setFont(_larger(font, step))
-    for widget in QApplication.allWidgets():
-        if isinstance(widget, QTextEdit):
-            widget.document().setDefaultFont(_larger(widget.document().defaultFont(), step))
+        if isinstance(widget, QTextEdit) and of_text is not None:
+            widget.document().setDefaultFont(_larger(of_text, step))
         elif isinstance(widget, QTreeWidget):
             _resize_items(widget.invisibleRootItem(), widget.columnCount(), step)
     font_bus().changed.emit()
 
 
-def _has_own(widget: QWidget) -> bool:
-    """Whether a widget's font is set at itself; at a window it has to be: a style sheet keeps out the application's."""
-    return widget.isWindow() or widget.testAttribute(Qt.WidgetAttribute.WA_SetFont)
+def _text_font(widget: QWidget) -> QFont | None:
+    """Return the font of a text that is formatted, which need not be its widget's."""
+    return widget.document().defaultFont() if isinstance(widget, QTextEdit) else None
 
 
 def _larger(font: QFont, step: float) -> QFont:
     font = QFont(font)
-    font.setPointSizeF(max(7.0, font.pointSizeF() + step))
+    if font.pointSizeF() > 0:  # else it was given in pixels
+        font.setPointSizeF(max(7.0, font.pointSizeF() + step))
     return font
 
 

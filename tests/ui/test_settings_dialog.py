@@ -110,6 +110,7 @@ def test_colours_contrast_size_and_motion_take_effect_at_once(program):
         label = program.window._status
         before, composer_before = label.font().pointSizeF(), program.window.composer.editor.font().pointSizeF()
         prose = program.last_answer.column.parts[0].edit.document().defaultFont().pointSizeF()
+        button = program.window.pair_bar.menu_button.font().pointSizeF()
         dialog = opened(program)
         use(dialog.rows["theme"], "dark")
         assert colours() is DARK
@@ -118,6 +119,7 @@ def test_colours_contrast_size_and_motion_take_effect_at_once(program):
         use(dialog.rows["font_extra_pt"], 4)
         assert label.font().pointSizeF() == before + 4
         assert program.window.composer.editor.font().pointSizeF() == composer_before + 4
+        assert program.window.pair_bar.menu_button.font().pointSizeF() == button + 4
         assert program.last_answer.column.parts[0].edit.document().defaultFont().pointSizeF() == prose + 4
         use(dialog.rows["motion"], "reduced")
         assert motion.is_reduced()
