@@ -84,6 +84,7 @@ class SettingsDialog(QDialog):
             column.addWidget(reset, 0, Qt.AlignmentFlag.AlignLeft)
         area = QScrollArea(widgetResizable=True)
         area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # one Tab less; it follows the control that has the keyboard
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(inner)
         return area

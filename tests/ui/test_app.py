@@ -1,5 +1,6 @@
 """The program as a process: the first paint, one instance, the end, a kill."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from app.chat.backup import back_up
 from app.chat.store import ChatStore
 from app.ui.one_instance import OneInstance
 
@@ -193,3 +195,69 @@ def test_a_fault_in_a_slot_is_told_and_the_window_lives(home):
         out, _err = process.communicate(timeout=40)
     assert process.returncode == 0
     assert out == "Something unexpected went wrong (ZeroDivisionError). The details are in the log.\n"
+
+
+RESTORING = """
+import json, sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFileDialog
+from app.ui import app
+from app.ui.main_window import MainWindow
+from app.ui.question import Question
+
+built, windows = MainWindow.build, []
+
+def build(self):
+    built(self)
+    windows.append(self)
+    self.timer = QTimer(self, interval=50)
+    self.timer.timeout.connect(restore if len(windows) == 1 else look)
+    self.timer.start()
+
+def restore():
+    window = windows[0]
+    questions = window.findChildren(Question)
+    dialogs = window.findChildren(QFileDialog)
+    if questions:
+        window.timer.stop()
+        questions[0].answer.click()
+    elif dialogs:
+        if dialogs[0].isVisible():
+            dialogs[0].filesSelected.emit(sys.argv[1:])
+            dialogs[0].accept()
+    elif window.sidebar.titles() and window.action_list.find("data.restore") and not window.notice.words:
+        window.action_list.run("data.restore")
+
+def look():
+    window = windows[1]
+    if window.notice.words and window.sidebar.titles():
+        window.timer.stop()
+        print(json.dumps([window.notice.words, window.sidebar.titles()]))
+        window.close()
+
+MainWindow.build = build
+sys.exit(app.main())
+"""
+
+
+@pytest.mark.linux
+def test_a_backup_is_restored_between_two_windows(home, tmp_path):
+    backup = tmp_path / "everything.zip"
+    with closing(ChatStore()) as store:
+        store.append(store.create("Before the backup").id, "user", "question", "complete")
+        back_up(backup)
+        store.append(store.create("After the backup").id, "user", "question", "complete")
+    script = tmp_path / "restoring.py"
+    script.write_text(RESTORING, encoding="utf-8")
+    command = [sys.executable, str(script), str(backup)]
+    environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=40, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    words, titles = json.loads(done.stdout)
+    assert words.startswith("The backup was restored. What was here before is in ")
+    assert titles == ["Before the backup"]
+    # AND what took no part in it is kept
+    kept = Path(words.rpartition(" is in ")[2].removesuffix("."))
+    with closing(ChatStore(kept / "data" / "chats.db")) as store:
+        assert {head.title for head in store.heads()} == {"Before the backup", "After the backup"}

@@ -104,6 +104,16 @@ def test_everything_has_a_name_and_help_and_is_reached_by_the_tab_key(program):
     program.run(story)
 
 
+def test_one_tab_leads_from_the_pages_to_the_first_setting(program):
+    async def story():
+        dialog = opened(program)
+        dialog.tabs.tabBar().setFocus()
+        QTest.keyClick(dialog.tabs.tabBar(), Qt.Key.Key_Tab)
+        assert dialog.focusWidget() is dialog.rows["theme"].control
+
+    program.run(story)
+
+
 def test_colours_contrast_size_and_motion_take_effect_at_once(program):
     async def story():
         await program.ask("A question")

@@ -209,7 +209,6 @@ def walk(desk, folder):
     desk.program.wait(15)
 
 
-@pytest.mark.full
 def test_everything_is_done_by_keys_alone(home, tmp_path):
     with ExitStack() as stack:
         walk(Desk(stack, home, engine="scripted"), tmp_path)
