@@ -29,6 +29,7 @@ from app.ui.chart_plot import NUDGE, ZOOM
 from app.ui.chart_range import TimeRange
 from app.ui.chart_tallies import ContextPage, PositionPage
 from app.ui.chart_time import StepsPage, TimePage
+from app.ui.font_size import font_bus
 from app.ui.pace import Pace
 from app.ui.theme import GRID, IconButton, follow, named, number_font
 from app.ui.trace import Band, Timeline
@@ -85,6 +86,7 @@ class SpeedCharts(QWidget):
             self._values.hide()
         self.show_page(0)
         follow(self._restyle)
+        font_bus().changed.connect(self._restyle)
 
     def _build(self) -> None:
         row = QHBoxLayout(self._controls)
@@ -94,7 +96,6 @@ class SpeedCharts(QWidget):
         row.addWidget(self._live)
         row.addWidget(self._more)
         self._values.setFont(number_font(-1.0))
-        self._values.setFixedHeight(2 * self._values.fontMetrics().lineSpacing() + 2)
         self._values.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._values.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._place.setContentsMargins(0, 0, 0, 0)
@@ -292,6 +293,7 @@ class SpeedCharts(QWidget):
         self.page.describe(self._scene)
 
     def _restyle(self) -> None:
+        self._values.setFixedHeight(2 * self._values.fontMetrics().lineSpacing() + 2)
         for page in self._pages.values():
             page.stack.restyle()
         self._describe()
