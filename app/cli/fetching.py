@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 
-import typer
-
-from app.cli.pull import ProgressLine
-from app.cli.terminal import INTERRUPTED, first_interrupt, note
+from app.cli.pull import ProgressLine, resumable
+from app.cli.terminal import note
 from app.host import fetching
 from app.host.runtimes import Runtimes
 from app.models.release import Releases, build_named
@@ -25,20 +23,7 @@ def fetch(runtimes: Runtimes, build: str, tag: str) -> str:
 
 async def _fetch(runtimes: Runtimes, build: str, tag: str) -> str:
     releases, line = Releases(), ProgressLine()
-    getting = asyncio.ensure_future(_follow(runtimes, releases, build, tag, line))
-
-    async def stop() -> None:
-        getting.cancel()
-
-    try:
-        with first_interrupt(stop):
-            return await getting
-    except asyncio.CancelledError:
-        line.clear()
-        note(f"Stopped at {line.percent}. What has arrived is kept: the same command goes on there.")
-        raise typer.Exit(INTERRUPTED) from None
-    finally:
-        line.clear()
+    return await resumable(_follow(runtimes, releases, build, tag, line), line)
 
 
 async def _follow(runtimes: Runtimes, releases: Releases, build: str, tag: str, line: ProgressLine) -> str:

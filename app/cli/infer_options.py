@@ -241,12 +241,7 @@ class InferOptions:
         Raises:
             UsageError: the words do not go together.
         """
-        length = options.draft_length(self.draft_tokens)
-        types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
-        options.check_draft_used(self.draft_model, types)
-        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min, exact=self.exact)
-        others = self.draft_min + self.draft_p_min + self.fixed_shape + self.lenient
-        options.check_something_drafts(self.spec_type, drafts, length, others)
+        drafts = options.chosen_speculation(self, self.fixed_shape + self.lenient)
         return options.with_ways(drafts, fixed_shape=self.fixed_shape, lenient=self.lenient)
 
     def sampling(self) -> Sampling:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 import typer
 from msgspec import structs
@@ -355,3 +355,45 @@ def fresh_seed(seed: int | None) -> int:
 
 def _unknown(option: str, word: str, known: str) -> UsageError:
     return UsageError(f"{option} {word or '(empty)'} is not known.", f"It knows {known}.")
+
+
+class DraftChoice(Protocol):
+    """The options of a command that drafts one way."""
+
+    @property
+    def draft_tokens(self) -> str:
+        """Length, as it was written."""
+
+    @property
+    def spec_type(self) -> str | None:
+        """Who drafts, as it was written."""
+
+    @property
+    def draft_model(self) -> str | None:
+        """Name of a draft model."""
+
+    @property
+    def draft_min(self) -> int:
+        """Shortest draft."""
+
+    @property
+    def draft_p_min(self) -> float:
+        """Probability below which a draft ends."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether no draft may tip a near tie."""
+
+
+def chosen_speculation(chosen: DraftChoice, others: float = 0.0) -> Speculation:
+    """Put together how to draft from the options of a command; ``others`` is not 0 if it has more of them, in use.
+
+    Raises:
+        UsageError: the words do not go together.
+    """
+    length = draft_length(chosen.draft_tokens)
+    types = spec_types(chosen.spec_type, chosen.draft_model, is_auto=length == "auto")
+    check_draft_used(chosen.draft_model, types)
+    drafts = speculation(types, length, chosen.draft_min, chosen.draft_p_min, exact=chosen.exact)
+    check_something_drafts(chosen.spec_type, drafts, length, chosen.draft_min + chosen.draft_p_min + others)
+    return drafts

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sys
+from collections.abc import Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import typer
@@ -20,6 +21,8 @@ from app.models.download import Downloads, Progress
 from app.models.hub import Hub
 from app.models.pair_item import curated, item_of
 from app.models.remote import Item, pair
+
+T = TypeVar("T")
 
 _STEP = 0.1
 """Where nobody looks at a terminal, a line for each tenth."""
@@ -88,14 +91,23 @@ async def fetch(hub: Hub, item: Item) -> Progress:
         typer.Exit: Ctrl-C; what has arrived is kept.
     """
     line = ProgressLine()
-    getting = asyncio.ensure_future(_follow(Downloads(hub), item, line))
+    return await resumable(_follow(Downloads(hub), item, line), line)
+
+
+async def resumable(getting: Coroutine[Any, Any, T], line: ProgressLine) -> T:
+    """Return what is fetched; the first Ctrl-C stops it, and the same command goes on there.
+
+    Raises:
+        typer.Exit: Ctrl-C.
+    """
+    task = asyncio.ensure_future(getting)
 
     async def pause() -> None:
-        getting.cancel()
+        task.cancel()
 
     try:
         with first_interrupt(pause):
-            return await getting
+            return await task
     except asyncio.CancelledError:
         line.clear()
         note(f"Stopped at {line.percent}. What has arrived is kept: the same command goes on there.")

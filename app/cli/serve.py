@@ -154,12 +154,7 @@ class ServeOptions:
         Raises:
             UsageError: the words do not go together.
         """
-        length = options.draft_length(self.draft_tokens)
-        types = options.spec_types(self.spec_type, self.draft_model, is_auto=length == "auto")
-        options.check_draft_used(self.draft_model, types)
-        drafts = options.speculation(types, length, self.draft_min, self.draft_p_min, exact=self.exact)
-        options.check_something_drafts(self.spec_type, drafts, length, self.draft_min + self.draft_p_min)
-        return drafts
+        return options.chosen_speculation(self)
 
     def sampling(self) -> Sampling:
         """How to draw."""
