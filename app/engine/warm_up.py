@@ -27,35 +27,50 @@ class Rows:
 
 
 _ENOUGH_ROWS = 8
-"""So many rows are compared even if the time for measuring is over."""
+"""So many rows are compared even if the time for measuring is over; of larger passes, so many of their rows."""
 
 
 def learn_rows(context: Context) -> Rows:
-    """Time passes by row count on an empty memory, and hold their logits against those of one row.
+    """Time passes by row count on an empty memory, and hold their logits, row by row, against those of single rows.
 
-    Kernels may change with the number of rows: ggml's tiled one for K-quants on x86 begins at 8, and float weights
-    round otherwise from 2 on. Whether they do is seen here, whatever the device.
+    Kernels may change with the number of rows, and with a row's place among them: of five rows ggml's repacked K-quants
+    take four at once and the last alone; its tiled kernel on x86 begins at 8; float weights round otherwise from 2 on.
+    Whether they do is seen here, whatever the device.
     """
-    first: list[Row] = []
+    singles: list[Row] = []
     is_alike: dict[int, bool] = {}
 
     def run(n_rows: int) -> float:
         started_s = time.perf_counter()
         context.decode([0] * n_rows, n_rows)
-        row = context.row(0)
+        first = context.row(0)
         took_s = time.perf_counter() - started_s
-        if not first:
-            first.append(row.copy())
-        is_alike[n_rows] = is_alike.get(n_rows, True) and np.array_equal(row, first[0])
+        if not singles:
+            singles.append(first.copy())
+        rows = range(min(n_rows, len(singles)))
+        same = all(np.array_equal(context.row(row), singles[row]) for row in rows)
+        is_alike[n_rows] = is_alike.get(n_rows, True) and same
         context.rewind(0)
         return took_s
 
-    budget_s = min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * run(1)))
-    cost_s = measure_rows(run, context.n_draft_max + 1, budget_s)
     n_max = context.n_draft_max + 1
+    one_s = run(1)
+    singles[:] = _one_by_one(context, min(_ENOUGH_ROWS, n_max))
+    budget_s = min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * one_s))
+    cost_s = measure_rows(run, n_max, budget_s)
     while (n_rows := _next_to_compare(is_alike, n_max)) is not None:
         cost_s[n_rows] = run(n_rows)
     return Rows(cost_s, _n_alike(is_alike) if context.memory_types.has_one_path else 1)
+
+
+def _one_by_one(context: Context, n: int) -> list[Row]:
+    """Return the logits of so many rows, each from a pass of its own; leaves the memory empty."""
+    rows = []
+    for _ in range(n):
+        context.decode([0], 1)
+        rows.append(context.row(0).copy())
+    context.rewind(0)
+    return rows
 
 
 def _next_to_compare(is_alike: dict[int, bool], n_max: int) -> int | None:
