@@ -24,18 +24,46 @@ class Desk:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
-        quiet = subprocess.DEVNULL
-        self._processes.append(
-            subprocess.Popen(["Xvfb", self.name, "-screen", "0", "1280x800x24", "-nolisten", "tcp"], stderr=quiet)
-        )
-        socket = Path("/tmp/.X11-unix", f"X{self.name[1:]}")  # noqa: S108 - that is where X has its sockets
-        until(socket.exists, 10, "the virtual screen")
-        self._processes.append(subprocess.Popen(["openbox"], env=self.environment(), stderr=quiet, stdout=quiet))
+        try:
+            self._start_screen()
+            self._start_manager()
+        except BaseException:
+            self._end()
+            raise
         return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, _fault: BaseException | None, _: TracebackType | None
     ) -> None:
+        self._end()
+
+    def _start_screen(self) -> None:
+        """Start Xvfb and wait until it says that it is ready: a socket may be an old one, or another's."""
+        reader, writer = os.pipe()
+        words = ["Xvfb", self.name, "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-displayfd", str(writer)]
+        quiet = subprocess.DEVNULL
+        self._processes.append(subprocess.Popen(words, stdout=quiet, stderr=quiet, pass_fds=(writer,)))
+        os.close(writer)
+        with os.fdopen(reader, "rb") as ready:
+            if not ready.readline():
+                raise SystemExit(f"the virtual screen did not start; is {self.name} in use?")
+
+    def _start_manager(self) -> None:
+        """Start openbox and wait until it manages: before that no window is active, and no shortcut is heard."""
+        quiet = subprocess.DEVNULL
+        words = ["openbox", "--sm-disable"]
+        self._processes.append(subprocess.Popen(words, env=self.environment(), stdout=quiet, stderr=quiet))
+        question = ["xdotool", "get_num_desktops"]
+
+        def manages() -> bool:
+            if self._processes[-1].poll() is not None:
+                raise SystemExit("the window manager ended at once")
+            asked = subprocess.run(question, env=self.environment(), capture_output=True, timeout=30, check=False)
+            return asked.returncode == 0
+
+        until(manages, 10, "the window manager")
+
+    def _end(self) -> None:
         for process in reversed(self._processes):
             process.terminate()
             process.wait(10)
