@@ -38,9 +38,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
     ``server_open`` lets other computers ask, ``server_keyed`` has this one's programs show the key, too.
     ``templates``: chat templates in place of models' own, by the models' names.
-    ``font_extra_pt`` is added to the system's font size. ``hub_endpoint`` is the
-    address of the model hub, "" for ``HF_ENDPOINT`` or the usual one; ``offline`` asks no hub at all. ``notify`` says
-    on the desktop that a long answer has ended while the window was in the background.
+    ``language`` is the window's, as ``de``, or the system's. ``font_extra_pt`` is added to the system's font size.
+    ``hub_endpoint`` is the address of the model hub, "" for ``HF_ENDPOINT`` or the usual one; ``offline`` asks no hub
+    at all. ``notify`` says on the desktop that a long answer has ended while the window was in the background.
     """
 
     target: str = "starter"
@@ -68,6 +68,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     contrast: Contrast = "system"
     motion: Motion = "system"
     font_extra_pt: Annotated[int, Meta(ge=MIN_FONT_EXTRA_PT, le=MAX_FONT_EXTRA_PT)] = 0
+    language: Annotated[str, Meta(max_length=20)] = "system"
     enter_sends: bool = True
     notify: bool = True
     hub_endpoint: Annotated[str, Meta(max_length=2000)] = ""

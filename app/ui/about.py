@@ -23,9 +23,10 @@ from app.components import Component, components
 from app.paths import bundle_dir, data_dir, log_dir, resource
 from app.ui.dialog_size import fit
 from app.ui.theme import GRID, code_font, named, text_font
+from app.ui.tr import tr
 
-WHAT = "Chat with GGUF models on your own machine, sped up by speculative decoding that is measured."
-QT = (
+WHAT = tr("Chat with GGUF models on your own machine, sped up by speculative decoding that is measured.")
+QT = tr(
     "Slipstream is under the Apache License 2.0. It uses Qt and PySide6 under the GNU LGPL 3.0: their libraries are"
     " files of their own, and you may put others of your making in their place. Their sources are at download.qt.io."
 )
@@ -41,12 +42,17 @@ class AboutDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("About Slipstream")
+        self.setWindowTitle(tr("About Slipstream"))
         fit(self, _WIDTH_PX, _HEIGHT_PX)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.version = QLabel(f"Slipstream {__version__}")
         self.version.setFont(text_font(4, bold=True))
-        self.folders = QLabel(f"Conversations and baselines: {data_dir()}\nLog: {log_dir()}", wordWrap=True)
+        self.folders = QLabel(
+            tr("Conversations and baselines: {data_dir}\nLog: {log_dir}").format(
+                data_dir=data_dir(), log_dir=log_dir()
+            ),
+            wordWrap=True,
+        )
         self.folders.setTextFormat(Qt.TextFormat.PlainText)
         self.folders.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -54,12 +60,12 @@ class AboutDialog(QDialog):
         self.list = QTreeWidget()
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
-        self.list.setHeaderLabels(["Component", "Version", "Licence"])
-        self.list.setAccessibleName("Components and their licences")
+        self.list.setHeaderLabels([tr("Component"), tr("Version"), tr("Licence")])
+        self.list.setAccessibleName(tr("Components and their licences"))
         self.text = QPlainTextEdit(readOnly=True)
         self.text.setFont(code_font(-0.5))
-        self.text.setAccessibleName("Licence of the chosen component")
-        self.updates = QPushButton("&Look for a newer version…")
+        self.text.setAccessibleName(tr("Licence of the chosen component"))
+        self.updates = QPushButton(tr("&Look for a newer version…"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._components: tuple[Component, ...] = components()
         self._fill()
@@ -72,7 +78,11 @@ class AboutDialog(QDialog):
 
     def _fill(self) -> None:
         for component in self._components:
-            name = f"{component.name} (in {component.within})" if component.within else component.name
+            name = (
+                tr("{name} (in {within})").format(name=component.name, within=component.within)
+                if component.within
+                else component.name
+            )
             self.list.addTopLevelItem(QTreeWidgetItem([name, component.version, component.licence]))
         for column in (0, 1):
             self.list.resizeColumnToContents(column)
@@ -108,5 +118,5 @@ class AboutDialog(QDialog):
         index = self.list.indexOfTopLevelItem(item) if item is not None else -1
         if index >= 0:
             one = self._components[index]
-            text = one.text(bundle_dir()) or "Its package brings no text of it."
+            text = one.text(bundle_dir()) or tr("Its package brings no text of it.")
             self.text.setPlainText(f"{one.name} {one.version}\n{one.source}\n\n{text}")

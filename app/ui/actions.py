@@ -9,16 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from PySide6.QtCore import QObject, QSettings
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-Group = Literal["Conversation", "Message", "Models", "Speed", "View", "Program"]
-GROUPS: tuple[Group, ...] = get_args(Group)
+from app.ui.tr import tr
 
-WINDOW = "Window"
+Group = Literal["conversation", "message", "models", "speed", "view", "program"]
+GROUPS: dict[Group, str] = {
+    "conversation": tr("Conversation"),
+    "message": tr("Message"),
+    "models": tr("Models"),
+    "speed": tr("Speed"),
+    "view": tr("View"),
+    "program": tr("Program"),
+}
+"""The groups with their words, in the order of the menu."""
+
+WINDOW = tr("Window")
 """Where a key is heard: anywhere in the main window."""
 
 _RECENT, _MAX_RECENT = "recent_actions", 8

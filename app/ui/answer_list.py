@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListWidget, QListWidgetItem, QSizePolicy
 
 from app.ui.theme import number_font
+from app.ui.tr import tr
 
 MOST_ANSWERS = 200
 """The newest answers are listed; the charts remember no more."""
@@ -23,8 +24,10 @@ class AnswerList(QListWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("Answers of this session")
-        self.setToolTip("Select an answer to see its figures, several to compare them (Ctrl + click, Shift + arrows)")
+        self.setAccessibleName(tr("Answers of this session"))
+        self.setToolTip(
+            tr("Select an answer to see its figures, several to compare them (Ctrl + click, Shift + arrows)")
+        )
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setFont(number_font(-0.5))
         self.setFrameShape(QFrame.Shape.StyledPanel)

@@ -23,6 +23,7 @@ from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
 from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Step, Templating
+from app.ui.tr import tr
 from app.ui.wording import prefill_words, speed_words, waiting_words
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WAITING = "Waiting for the engine…"
-WRITING = "Answering…"
-DIED_MARK = "The engine stopped while it was writing this. What it had written is kept."
-OPEN_SETTINGS = "Conversation settings"
+WAITING = tr("Waiting for the engine…")
+WRITING = tr("Answering…")
+DIED_MARK = tr("The engine stopped while it was writing this. What it had written is kept.")
+OPEN_SETTINGS = tr("Conversation settings")
 SAID_ONCE = frozenset({"draft_cut", "reasoning_unknown"})
-STUCK = "The engine does not react to the stop."
+STUCK = tr("The engine does not react to the stop.")
 
 STOP_PATIENCE_S = 4.0
 """How long a stop may take before the restart is offered; a stop comes through within a layer, on a CPU."""
@@ -169,8 +170,10 @@ class Answering(QObject):
             state = "interrupted"
             logger.exception("a turn failed")
             self._window.fault_happened.emit(fault)
-            words = f"Something unexpected went wrong ({type(fault).__name__}: {fault})."
-            self._say_failed(growing, words, "The details are in the log.")
+            words = tr("Something unexpected went wrong ({kind}: {fault}).").format(
+                kind=type(fault).__name__, fault=fault
+            )
+            self._say_failed(growing, words, tr("The details are in the log."))
         finally:
             self._finish(growing, state, runs_before)
 
@@ -253,7 +256,7 @@ class Answering(QObject):
     def _say_failed(self, growing: GrowingAnswer, message: str, hint: str) -> None:
         self._window.notice.say("error", message, hint)
         if growing.view is not None and growing.text.strip():
-            growing.view.show_mark(f"The answer broke off: {message}")
+            growing.view.show_mark(tr("The answer broke off: {message}").format(message=message))
 
     def _finish(self, growing: GrowingAnswer, state: MessageState, runs_before: int) -> None:
         self._save.stop()

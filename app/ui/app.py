@@ -38,6 +38,7 @@ def main(files: Sequence[str] = ()) -> int:
 
     _take_identity()
     app = make_application()
+    use_language(app)
     instance = OneInstance(data_dir())
     paths = [Path(name).absolute() for name in files]
     if not instance.claim() and instance.call(paths):
@@ -79,6 +80,13 @@ def make_application() -> QApplication:
     app.setDesktopFileName("slipstream")
     app.setQuitOnLastWindowClosed(False)
     return app
+
+
+def use_language(app: QApplication) -> None:
+    """Put in the texts of the wanted language, before the modules that hold texts are imported."""
+    from app.ui.language import install_language
+
+    install_language(app)
 
 
 def open_window(app: QApplication) -> tuple[ThemeSwitch, MainWindow]:

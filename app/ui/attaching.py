@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 from app.chat.conversation import Attachment
 from app.errors import NotTextError
 from app.ui.theme import GRID, IconButton, named, text_font
+from app.ui.tr import tr
 
 MOST_BYTES = 4_000_000
 _LOOKED_AT = 65_536
@@ -26,15 +27,18 @@ def read_text_file(path: Path) -> Attachment:
     """
     try:
         if path.is_dir():
-            raise NotTextError(f"“{path.name}” is a folder.", "Choose the files in it.")
+            raise NotTextError(tr("“{name}” is a folder.").format(name=path.name), tr("Choose the files in it."))
         size = path.stat().st_size
         if size > MOST_BYTES:
-            words = f"“{path.name}” has {size / 1e6:.1f} MB; {MOST_BYTES / 1e6:.0f} MB of text are the most."
-            raise NotTextError(words, "Cut out the part that matters.")
+            words = tr("“{name}” has {size:.1f} MB; {most_bytes:.0f} MB of text are the most.").format(
+                name=path.name, size=size / 1e6, most_bytes=MOST_BYTES / 1e6
+            )
+            raise NotTextError(words, tr("Cut out the part that matters."))
         data = path.read_bytes()
     except OSError as fault:
         raise NotTextError(
-            f"“{path.name}” cannot be read: {fault.strerror}.", "Check that it is still there."
+            tr("“{name}” cannot be read: {strerror}.").format(name=path.name, strerror=fault.strerror),
+            tr("Check that it is still there."),
         ) from fault
     return Attachment(name=path.name, text=_decode(path.name, data))
 
@@ -46,12 +50,14 @@ def _decode(name: str, data: bytes) -> str:
     except UnicodeDecodeError:
         if _is_binary(data):
             raise NotTextError(
-                f"“{name}” is not text, so the model cannot read it.", "Text and code files can be attached."
+                tr("“{name}” is not text, so the model cannot read it.").format(name=name),
+                tr("Text and code files can be attached."),
             ) from None
         text = data.decode("cp1252", errors="replace")  # what old Windows programs write
     if _is_binary(text[:_LOOKED_AT].encode("utf-8", "replace")):
         raise NotTextError(
-            f"“{name}” is not text, so the model cannot read it.", "Text and code files can be attached."
+            tr("“{name}” is not text, so the model cannot read it.").format(name=name),
+            tr("Text and code files can be attached."),
         )
     return text.replace("\r\n", "\n")
 
@@ -73,7 +79,7 @@ class _Chip(QFrame):
         self._words = QLabel()
         self._words.setFont(text_font(-0.5))
         self._words.setTextFormat(Qt.TextFormat.PlainText)
-        close = IconButton("close", f"Remove {file.name}")
+        close = IconButton("close", tr("Remove {name}").format(name=file.name))
         close.clicked.connect(self.removed)
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID, 0, 0, 0)
@@ -84,11 +90,15 @@ class _Chip(QFrame):
 
     def show_size(self, n_tokens: int | None) -> None:
         """Say how large it is: in tokens once they are counted."""
-        size = f"{self.file.n_bytes / 1000:.1f} kB" if n_tokens is None else f"{n_tokens:,} tokens"
+        size = (
+            tr("{n_bytes:.1f} kB").format(n_bytes=self.file.n_bytes / 1000)
+            if n_tokens is None
+            else tr("{n_tokens:,} token(s)", None, n_tokens).format(n_tokens=n_tokens)
+        )
         name = self.file.name if len(self.file.name) <= 32 else self.file.name[:29] + "…"
         self._words.setText(f"{name}  ·  {size}")
         self._words.setToolTip(self.file.name)
-        self.setAccessibleName(f"Attached file {self.file.name}, {size}")
+        self.setAccessibleName(tr("Attached file {name}, {size}").format(name=self.file.name, size=size))
 
 
 class AttachmentBar(QWidget):
@@ -99,7 +109,7 @@ class AttachmentBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chips: list[_Chip] = []
-        self.setAccessibleName("Attached files")
+        self.setAccessibleName(tr("Attached files"))
         self.hide()
 
     @property

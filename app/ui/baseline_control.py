@@ -18,6 +18,7 @@ from app.metrics.surroundings import SystemSource
 from app.protocol import Chunk, Speculation, Started
 from app.ui.baselines import BaselineDialog
 from app.ui.recording import Recording, RecordingPlan, built_in_plan, own_prompts
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.metrics.baseline import Baseline
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _RECORD_SEED = 1
-RECORDING = "A baseline is being recorded. Cancel it, or wait."
+RECORDING = tr("A baseline is being recorded. Cancel it, or wait.")
 
 
 class BaselineControl(QObject):
@@ -104,7 +105,7 @@ class BaselineControl(QObject):
         sampling = self._choices.sampling(_RECORD_SEED)
         recording = self._running = Recording(self._host, sampling, way, self._on_event, self._source)
         words = ""
-        self._window.panel.show_recording(0.0, "Preparing to record…")
+        self._window.panel.show_recording(0.0, tr("Preparing to record…"))
         self.changed.emit()
         try:
             async with aclosing(recording.run(self._choices.pair(), self._plan)) as steps:
@@ -112,10 +113,10 @@ class BaselineControl(QObject):
                     self._window.panel.show_recording(progress.fraction, progress.words)
             words = self._keep(recording.baselines)
         except asyncio.CancelledError:
-            words = "The recording was cancelled. Its answers count nowhere."
+            words = tr("The recording was cancelled. Its answers count nowhere.")
         except SlipstreamError as fault:
             logger.info("recording failed: %s", fault.message)
-            words = f"The recording failed. {fault.message} {fault.hint}"
+            words = tr("The recording failed. {message} {hint}").format(message=fault.message, hint=fault.hint)
         finally:
             self._recording = self._running = None
             self._window.panel.show_recording(None, words)
@@ -130,9 +131,11 @@ class BaselineControl(QObject):
             for baseline in baselines:
                 session.baselines.save(baseline)
         except ExportError as fault:  # the minutes that it took are not lost with it
-            return f"Recorded, and in use until the program ends. {fault.message} {fault.hint}"
+            return tr("Recorded, and in use until the program ends. {message} {hint}").format(
+                message=fault.message, hint=fault.hint
+            )
         notes = baselines[0].notes
-        return f"Recorded. Meanwhile {'; '.join(notes)}." if notes else ""
+        return tr("Recorded. Meanwhile {notes}.").format(notes="; ".join(notes)) if notes else ""
 
     def _on_event(self, event: AnswerEvent, way: Speculation) -> None:
         if isinstance(event, Started):
@@ -165,11 +168,11 @@ class BaselineControl(QObject):
             return
         session = self._host.session
         can_record = self._host.state.loaded is not None and not self._answering.is_busy and not self.is_recording
-        dialog.enable_recording(can_record=can_record, why_not="" if can_record else "Something else is running.")
+        dialog.enable_recording(can_record=can_record, why_not="" if can_record else tr("Something else is running."))
         found = await asyncio.to_thread(session.baselines.all)
         reading = await asyncio.to_thread(self._source.read)
         now = session.conditions_now()
-        reasons = [staleness(one, now, reading) if now else ["no model is loaded"] for one in found]
+        reasons = [staleness(one, now, reading) if now else [tr("no model is loaded")] for one in found]
         used = session.baseline.id if session.baseline else ""
         if isValid(dialog) and dialog.isVisible():
             dialog.show_baselines(found, reasons, used)

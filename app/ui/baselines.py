@@ -32,12 +32,13 @@ from app.metrics.prompts import SETS, load_prompts
 from app.ui.dialog_size import fit
 from app.ui.recording import MOST_ROUNDS, RecordingPlan, built_in_plan
 from app.ui.theme import GRID, named, number_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.metrics.baseline import Baseline
     from app.metrics.prompts import Prompt
 
-COLUMNS = ("Name", "State", "Decode speed", "Answers", "Context", "Conditions", "Recorded")
+COLUMNS = (tr("Name"), tr("State"), tr("Decode speed"), tr("Answers"), tr("Context"), tr("Conditions"), tr("Recorded"))
 _STATE = 1
 _BUILT_IN, _OWN, _FILE = "built-in", "own", "file"
 
@@ -53,18 +54,22 @@ class BaselineDialog(QDialog):
 
     def __init__(self, own: Sequence[Prompt], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Baselines")
+        self.setWindowTitle(tr("Baselines"))
         fit(self, 940, 480)
         self._own = tuple(own)
         self._from_file: RecordingPlan | None = None
         self._baselines: tuple[Baseline, ...] = ()
         self._list = QTreeWidget(columnCount=len(COLUMNS))
         self._about = named(QLabel(wordWrap=True), "muted")
-        self._use, self._rename, self._delete = QPushButton("Use"), QPushButton("Rename"), QPushButton("Delete")
+        self._use, self._rename, self._delete = (
+            QPushButton(tr("Use")),
+            QPushButton(tr("Rename")),
+            QPushButton(tr("Delete")),
+        )
         self._sets, self._rounds, self._name = QComboBox(), QSpinBox(minimum=1, maximum=MOST_ROUNDS), QLineEdit()
         self._length = named(QLabel(wordWrap=True), "muted")
-        self._record = QPushButton("Record")
-        self._close = QPushButton("Close")
+        self._record = QPushButton(tr("Record"))
+        self._close = QPushButton(tr("Close"))
         self._connect()
         self._build()
         self._fill_sets()
@@ -77,7 +82,7 @@ class BaselineDialog(QDialog):
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self._list.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self._list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self._list.setAccessibleName("Recorded baselines")
+        self._list.setAccessibleName(tr("Recorded baselines"))
         self._list.currentItemChanged.connect(lambda *_: self.on_selected())
         self._list.itemChanged.connect(self.on_edited)
         self._use.clicked.connect(self.on_use)
@@ -87,12 +92,12 @@ class BaselineDialog(QDialog):
         self._rounds.valueChanged.connect(lambda _n: self.on_plan_changed())
         self._record.clicked.connect(self.on_record)
         self._close.clicked.connect(self.reject)
-        self._sets.setAccessibleName("Prompts to record on")
-        self._rounds.setAccessibleName("Answers to each prompt")
-        self._name.setAccessibleName("Name of the new baseline")
-        self._name.setPlaceholderText("that of the prompts")
-        self._rounds.setToolTip("So many answers to each prompt, with speculation off and on by turns")
-        self._use.setToolTip("Hold the speed against this one")
+        self._sets.setAccessibleName(tr("Prompts to record on"))
+        self._rounds.setAccessibleName(tr("Answers to each prompt"))
+        self._name.setAccessibleName(tr("Name of the new baseline"))
+        self._name.setPlaceholderText(tr("that of the prompts"))
+        self._rounds.setToolTip(tr("So many answers to each prompt, with speculation off and on by turns"))
+        self._use.setToolTip(tr("Hold the speed against this one"))
 
     def _build(self) -> None:
         side = QVBoxLayout()
@@ -103,9 +108,9 @@ class BaselineDialog(QDialog):
         upper = QHBoxLayout()
         upper.addWidget(self._list, 1)
         upper.addLayout(side)
-        group, grid = QGroupBox("Record a new one"), QGridLayout()
+        group, grid = QGroupBox(tr("Record a new one")), QGridLayout()
         for row, (words, part) in enumerate(
-            (("Prompts", self._sets), ("Answers to each", self._rounds), ("Name", self._name))
+            ((tr("Prompts"), self._sets), (tr("Answers to each"), self._rounds), (tr("Name"), self._name))
         ):
             grid.addWidget(QLabel(words), row, 0)
             grid.addWidget(part, row, 1)
@@ -121,12 +126,12 @@ class BaselineDialog(QDialog):
         column.addWidget(group)
 
     def _fill_sets(self) -> None:
-        self._sets.addItem("Built in: chat, code and prose", _BUILT_IN)
+        self._sets.addItem(tr("Built in: chat, code and prose"), _BUILT_IN)
         for name in SETS:
-            self._sets.addItem(f"Built in: {name}", name)
+            self._sets.addItem(tr("Built in: {name}").format(name=name), name)
         if self._own:
-            self._sets.addItem(f"My {len(self._own)} newest questions in this conversation", _OWN)
-        self._sets.addItem("A file of prompts…", _FILE)
+            self._sets.addItem(tr("My %n newest question(s) in this conversation", None, len(self._own)), _OWN)
+        self._sets.addItem(tr("A file of prompts…"), _FILE)
 
     # --- content --------------------------------------------------------------------------------------
 
@@ -175,12 +180,16 @@ class BaselineDialog(QDialog):
         for button in (self._use, self._rename, self._delete):
             button.setEnabled(baseline is not None)
         if baseline is None:
-            self._about.setText("No baseline has been recorded yet. Record one, and speeds are held against it.")
+            self._about.setText(tr("No baseline has been recorded yet. Record one, and speeds are held against it."))
             return
         item = self._list.currentItem()
-        noted = f" Meanwhile: {'; '.join(baseline.notes)}." if baseline.notes else ""
+        noted = " " + tr("Meanwhile: {notes}.").format(notes="; ".join(baseline.notes)) if baseline.notes else ""
         why = item.toolTip(_STATE) if item is not None else ""
-        self._about.setText(f"{baseline.target_file}, prompts: {baseline.prompt_set}.{noted} {why}".strip())
+        self._about.setText(
+            tr("{target_file}, prompts: {prompt_set}.{noted} {why}")
+            .format(target_file=baseline.target_file, prompt_set=baseline.prompt_set, noted=noted, why=why)
+            .strip()
+        )
 
     def on_edited(self, item: QTreeWidgetItem, column: int) -> None:
         """Take a name that was typed into the list."""
@@ -209,9 +218,9 @@ class BaselineDialog(QDialog):
     def on_set_chosen(self) -> None:
         """Ask for the file, if it is to be one."""
         if self._sets.currentData() == _FILE:
-            dialog = QFileDialog(self, "Prompts: JSON lines with name and prompt, or name and messages")
+            dialog = QFileDialog(self, tr("Prompts: JSON lines with name and prompt, or name and messages"))
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-            dialog.setNameFilters(["JSON lines (*.jsonl *.json)", "All files (*)"])
+            dialog.setNameFilters([tr("JSON lines (*.jsonl *.json)"), tr("All files (*)")])
             dialog.fileSelected.connect(self.on_file_chosen)
             dialog.finished.connect(dialog.deleteLater)
             dialog.open()
@@ -232,12 +241,16 @@ class BaselineDialog(QDialog):
         """Say how many answers that is."""
         plan = self.plan()
         if plan is None:
-            self._length.setText("Choose a file.")
+            self._length.setText(tr("Choose a file."))
             return
         plain = len(plan.prompts) * plan.n_rounds
-        words = f"{len(plan.prompts)} prompts: {plain} answers with speculation off, as many with it on, by turns."
+        words = tr(
+            "%n prompt(s): {plain} answers with speculation off, as many with it on, by turns.", None, len(plan.prompts)
+        ).format(plain=plain)
         if plain < MIN_RUNS:
-            words += f" A baseline needs at least {MIN_RUNS}; ask for more answers to each."
+            words += " " + tr("A baseline needs at least {min_runs}; ask for more answers to each.").format(
+                min_runs=MIN_RUNS
+            )
         self._length.setText(words)
 
     def on_record(self) -> None:
@@ -254,21 +267,21 @@ class BaselineDialog(QDialog):
 
 def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTreeWidgetItem:
     band = baseline.decode_tps
-    kind = "sampled" if baseline.sampled else "greedy"
-    state = f"stale: {reasons[0]}" if reasons else "fits what is loaded"
+    kind = tr("sampled") if baseline.sampled else tr("greedy")
+    state = tr("stale: {reasons}").format(reasons=reasons[0]) if reasons else tr("fits what is loaded")
     item = QTreeWidgetItem(
         [
             baseline.name,
-            f"in use; {state}" if is_used else state,
-            f"{band.median:.1f} tok/s ({band.low:.1f}–{band.high:.1f})",
+            tr("in use; {state}").format(state=state) if is_used else state,
+            tr("{median:.1f} tok/s ({low:.1f}–{high:.1f})").format(median=band.median, low=band.low, high=band.high),
             str(baseline.n_runs),
-            f"up to {baseline.context_bucket:,}",
-            f"{baseline.device}, {baseline.n_threads} threads, {kind}",
+            tr("up to {context_bucket:,}").format(context_bucket=baseline.context_bucket),
+            tr("{device}, %n thread(s), {kind}", None, baseline.n_threads).format(device=baseline.device, kind=kind),
             baseline.recorded_at[:16].replace("T", " "),
         ]
     )
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
-    item.setToolTip(_STATE, "Stale: " + "; ".join(reasons) + "." if reasons else "")
+    item.setToolTip(_STATE, tr("Stale: {reasons}.").format(reasons="; ".join(reasons)) if reasons else "")
     font = number_font(bold=is_used)
     for column in range(len(COLUMNS)):
         item.setFont(column, font)

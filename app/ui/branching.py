@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 
 from app.chat.conversation import can_go_on
 from app.ui.told import Told
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.conversation import Message
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from app.ui.chats import Chats
     from app.ui.main_window import MainWindow
 
-BUSY = "An answer is being written."
-COMPLETE = "The newest answer is complete."
+BUSY = tr("An answer is being written.")
+COMPLETE = tr("The newest answer is complete.")
 
 
 class Branching(QObject):
@@ -34,11 +35,13 @@ class Branching(QObject):
     def on_asked(self, number: int, action: str) -> None:
         """Do it, if it can be done now."""
         if self._answering.is_busy:
-            self._window.notice.say("info", BUSY, "Stop it first (Esc), or wait for its end.", expires_s=6)
+            self._window.notice.say("info", BUSY, tr("Stop it first (Esc), or wait for its end."), expires_s=6)
             return
         message = self._message(number)
         if message is None:
-            self._window.notice.say("warning", "This message is not saved yet.", "Try again in a moment.", expires_s=6)
+            self._window.notice.say(
+                "warning", tr("This message is not saved yet."), tr("Try again in a moment."), expires_s=6
+            )
         elif action == "edit":
             self._window.composer.begin_edit(number, message.text, is_answer=message.role == "assistant")
         elif action == "regenerate":
@@ -65,7 +68,7 @@ class Branching(QObject):
         message = self._message(number)
         if message is None or not can_go_on(message) or not self._answering.is_ready():
             return
-        with Told(self._window.notice, "The answer cannot go on."):
+        with Told(self._window.notice, tr("The answer cannot go on.")):
             self._answering.begin(self._chats.go_on(number))
 
     def go_on_with_last(self) -> None:
@@ -74,7 +77,7 @@ class Branching(QObject):
         if shown and can_go_on(shown[-1]):
             self.on_asked(len(shown) - 1, "go_on")
         else:
-            self._window.notice.say("info", COMPLETE, "Ask something, or answer again.", expires_s=6)
+            self._window.notice.say("info", COMPLETE, tr("Ask something, or answer again."), expires_s=6)
 
     def switch(self, number: int, step: int) -> None:
         """Go to the alternative before or after, and to what followed it."""
@@ -85,7 +88,7 @@ class Branching(QObject):
         at = others.index(message.id) + step if message.id in others else -1
         if not 0 <= at < len(others):
             return
-        with Told(self._window.notice, "The alternative could not be opened."):
+        with Told(self._window.notice, tr("The alternative could not be opened.")):
             self._chats.store.branches.switch(others[at])
             self._chats.reload()
             self._window.transcript.go_to_message(number)
@@ -95,9 +98,9 @@ class Branching(QObject):
         message = self._message(number)
         if self._answering.is_busy or message is None:
             self._window.composer.begin_edit(number, text, is_answer=False)
-            self._window.notice.say("info", BUSY, "Stop it first (Esc), or wait for its end.", expires_s=6)
+            self._window.notice.say("info", BUSY, tr("Stop it first (Esc), or wait for its end."), expires_s=6)
             return
-        with Told(self._window.notice, "The change was not saved."):
+        with Told(self._window.notice, tr("The change was not saved.")):
             self._chats.store.branches.edit(message.id, text, keep_following=message.role == "assistant")
             self._chats.reload()
             if message.role == "assistant":

@@ -16,6 +16,7 @@ from app.protocol import SpecType
 from app.ui.latest import Latest
 from app.ui.model_words import access_words, look_words
 from app.ui.pair_bar import HEADS, NGRAM
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host.hub_door import HubDoor
@@ -109,7 +110,7 @@ class CardControl(QObject):
         said = self.card.token.answer.text() if not self.card.token.isHidden() else ""
         self.card.show_offers(offers, self._note or offers.note, can_look=self._can_look)
         if offers.gated and said:
-            self.card.token.ask(offers.gated[0], f"{offers.gated[0]} is open to you.")
+            self.card.token.ask(offers.gated[0], tr("{gated} is open to you.").format(gated=offers.gated[0]))
             self.card.token.show_answer(said)
         self.show_pull()
         self.on_offer_picked()
@@ -128,7 +129,9 @@ class CardControl(QObject):
         try:
             exact = await self._judging.weigh(offers, offer, self._choices.pair())
         except SlipstreamError as fault:
-            self.card.say(f"It could not be weighed: {fault.message} {fault.hint}")
+            self.card.say(
+                tr("It could not be weighed: {message} {hint}").format(message=fault.message, hint=fault.hint)
+            )
             return
         if self.card.offer is offer and exact is not offer:
             self.card.replace_offer(exact)
@@ -143,7 +146,7 @@ class CardControl(QObject):
             self._look.stop()
         elif offers is not None and (offers.target is not None or offers.item is not None):
             self._look = Look()
-            self.card.show_looking("Looking in the catalog and on the hub…")
+            self.card.show_looking(tr("Looking in the catalog and on the hub…"))
             self._looking.run(self._look_for(offers, self._look))
 
     async def _look_for(self, offers: Offers, look: Look[Drafter]) -> None:
@@ -207,7 +210,7 @@ class CardControl(QObject):
             return
         if not offers.files_to_pull(offers.offers[0] if offers.offers else None):
             self.card.show_offers(offers, self._note or offers.note, can_look=self._can_look)
-            self.card.say("It is here, and every byte was checked.")
+            self.card.say(tr("It is here, and every byte was checked."))
             self.card.load.setFocus()
             self.on_offer_picked()
 
@@ -257,6 +260,6 @@ class CardControl(QObject):
             except SlipstreamError as fault:
                 self.card.token.show_answer(f"{fault.message} {fault.hint}")
             else:
-                self.card.token.show_answer("The token is forgotten.")
+                self.card.token.show_answer(tr("The token is forgotten."))
 
         self._giving.run(forget())

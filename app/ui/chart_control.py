@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.errors import SlipstreamError, import_hint
 from app.ui.figures import answer_title, band_of, comparison_words, current_baseline, facts_of
+from app.ui.tr import tr
 from app.ui.trace import MAX_TRACES, LiveTrace, Timeline
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class ChartControl(QObject):
             from app.ui.charts import SpeedCharts
         except ImportError as fault:
             logger.warning("no charts: %s", fault)
-            words = "The charts cannot be shown: {fault}. {hint}"
+            words = tr("The charts cannot be shown: {fault}. {hint}")
             self._panel.do_without_charts(words.format(fault=fault, hint=import_hint(fault)))
             return
         charts = SpeedCharts()
@@ -161,13 +162,13 @@ class ChartControl(QObject):
 
         if self._panel.charts is not None:
             copy_picture(self._panel.charts.page.stack)
-            self._window.notice.say("info", "The charts are on the clipboard.", expires_s=5)
+            self._window.notice.say("info", tr("The charts are on the clipboard."), expires_s=5)
 
     def on_save(self) -> None:
         """Ask where to save a picture of the charts."""
         from app.ui.chart_picture import KINDS
 
-        dialog = QFileDialog(self._window, "Save a picture of the charts", "", KINDS)
+        dialog = QFileDialog(self._window, tr("Save a picture of the charts"), "", KINDS)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile("slipstream-charts.png")
         dialog.fileSelected.connect(lambda name: self.save(Path(name), dialog.selectedNameFilter()))
@@ -187,4 +188,4 @@ class ChartControl(QObject):
         except SlipstreamError as fault:
             self._window.notice.say("error", fault.message, fault.hint)
         else:
-            self._window.notice.say("info", f"Saved {written}.", expires_s=8)
+            self._window.notice.say("info", tr("Saved {written}.").format(written=written), expires_s=8)

@@ -15,26 +15,27 @@ from app.ui.chart_plot import ChartPlot
 from app.ui.chart_style import N_SERIES
 from app.ui.pace import Pace
 from app.ui.theme import colours, text_font
+from app.ui.tr import tr
 from app.ui.trace import Band, Timeline, Trace
 from app.ui.wording import tip
 
-SPEED = (
+SPEED = tr(
     "Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time, "
     "over a sliding window of 2 seconds. The band is the baseline: the median of plain answers with its 95 % interval."
 )
-ACCEPTANCE = "Acceptance: draft tokens kept ÷ draft tokens sent to the target, over the last 2 seconds."
-LENGTH = (
+ACCEPTANCE = tr("Acceptance: draft tokens kept ÷ draft tokens sent to the target, over the last 2 seconds.")
+LENGTH = tr(
     "Draft length: how many tokens the drafter guessed before the target checked them, a step, and who drafted. The "
     "controller chooses the limit before each step; while it pauses nothing is drafted."
 )
-STEPS = "Step: one pass of the target. Verify time is that pass, draft time what guessing before it took."
-POSITION = (
+STEPS = tr("Step: one pass of the target. Verify time is that pass, draft time what guessing before it took.")
+POSITION = tr(
     "Alpha by position: of the draft tokens at this place in a draft that the target ruled on, the share it kept. "
     "It usually falls with the position."
 )
-CONTEXT_SPEED = "Decode speed by how many tokens were in the context: emitted tokens ÷ the time they took."
-CONTEXT_ACCEPTANCE = "Acceptance by how many tokens were in the context: draft tokens kept ÷ sent to the target."
-KEYS = (
+CONTEXT_SPEED = tr("Decode speed by how many tokens were in the context: emitted tokens ÷ the time they took.")
+CONTEXT_ACCEPTANCE = tr("Acceptance by how many tokens were in the context: draft tokens kept ÷ sent to the target.")
+KEYS = tr(
     "\nCtrl + wheel or + − zooms, dragging or Shift + ← → moves, ← → reads values, double click or End is live again."
 )
 

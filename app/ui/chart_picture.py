@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from app.errors import ExportError
 from app.ui.theme import colours
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintDevice
 
-KINDS = "PNG picture (*.png);;SVG drawing (*.svg)"
+KINDS = tr("PNG picture (*.png);;SVG drawing (*.svg)")
 
 _SCALE = 2.0
 """Pixels of a PNG for one of the screen at least: it ends up in documents."""
@@ -36,7 +37,9 @@ def save_picture(charts: QWidget, path: Path) -> Path:
         path = path.with_name(f"{path.name}.png")
     written = _write_svg(charts, path) if path.suffix.lower() == ".svg" else _pixmap(charts).save(str(path), "PNG")
     if not written:
-        raise ExportError(f"Cannot write {path}.", "Is the disk full, or the folder read-only?")
+        raise ExportError(
+            tr("Cannot write {path}.").format(path=path), tr("Is the disk full, or the folder read-only?")
+        )
     return path
 
 
@@ -60,7 +63,7 @@ def _write_svg(charts: QWidget, path: Path) -> bool:
     generator.setFileName(str(path))
     generator.setSize(charts.size())
     generator.setViewBox(QRect(QPoint(0, 0), charts.size()))
-    generator.setTitle("Slipstream: decode speed and acceptance")
+    generator.setTitle(tr("Slipstream: decode speed and acceptance"))
     _render(charts, generator)
     return path.stat().st_size > 0
 

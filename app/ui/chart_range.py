@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from app.ui.tr import tr
+
 FOLLOW_S = 60.0
 """How much of the session the live charts show."""
 
@@ -34,8 +36,8 @@ class TimeRange:
     def words(self) -> str:
         """What is shown."""
         if self._fixed is not None:
-            return f"{self._fixed[0]:.1f} to {self._fixed[1]:.1f} s of answering"
-        return "the whole session" if self._is_whole else "the last minute, live"
+            return tr("{begin:.1f} to {end:.1f} s of answering").format(begin=self._fixed[0], end=self._fixed[1])
+        return tr("the whole session") if self._is_whole else tr("the last minute, live")
 
     def follow(self) -> None:
         """Show the last minute from now on."""

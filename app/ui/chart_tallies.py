@@ -24,6 +24,7 @@ from app.ui.chart_plot import ChartPlot
 from app.ui.chart_style import N_SERIES, Look, key, look
 from app.ui.chart_time import title_of
 from app.ui.tally import ContextBin, ContextTally, PositionTally, context_of, positions_of
+from app.ui.tr import tr
 
 _MARK_PX = 7
 _MOST_MARKS = 24
@@ -43,7 +44,7 @@ def _groups(scene: Scene) -> list[_Group]:
     if chosen := scene.chosen():
         return [_Group(title_of(trace), trace.positions, trace.context) for trace in chosen]
     groups = []
-    for title, is_plain in (("drafted", False), ("plain", True)):
+    for title, is_plain in ((tr("drafted"), False), (tr("plain"), True)):
         traces = [trace for trace in scene.timeline.traces if trace.is_plain == is_plain and trace.at_s]
         if traces:
             positions = positions_of(trace.positions for trace in traces)
@@ -91,12 +92,12 @@ def _legend(groups: list[_Group]) -> str:
 class PositionPage:
     """Alpha by draft position."""
 
-    name = "By draft position"
+    name = tr("By draft position")
     is_over_time = False
 
     def __init__(self) -> None:
         self.stack = ChartStack()
-        self.plot = self.stack.add("Chart of alpha by draft position", POSITION, 1)
+        self.plot = self.stack.add(tr("Chart of alpha by draft position"), POSITION, 1)
         self.plot.show_ticks("left", SHARE_TICKS)
         self._series = _Series(self.plot)
         self._longest = 0
@@ -118,7 +119,10 @@ class PositionPage:
     def describe(self, scene: Scene) -> None:
         """Say which line is what."""
         self.stack.say(
-            0, f"<b>Alpha by draft position</b>, kept ÷ judged: {_legend(self._drawn(scene)) or 'nothing yet'}"
+            0,
+            tr("<b>Alpha by draft position</b>, kept ÷ judged: {legend}").format(
+                legend=_legend(self._drawn(scene)) or tr("nothing yet")
+            ),
         )
 
     def values_at(self, scene: Scene, at: float) -> str:
@@ -128,9 +132,13 @@ class PositionPage:
         for group in self._drawn(scene):
             tally = group.positions
             if 0 <= n < len(tally.judged):
-                counts = f"{tally.kept[n]:,} of {tally.judged[n]:,}"
-                parts.append(f"{group.title} alpha {tally.kept[n] / tally.judged[n]:.2f} ({counts})")
-        return f"Position {n + 1}: {', '.join(parts)}" if parts else ""
+                counts = tr("{kept:,} of {judged:,}").format(kept=tally.kept[n], judged=tally.judged[n])
+                parts.append(
+                    tr("{title} alpha {kept:.2f} ({counts})").format(
+                        title=group.title, kept=tally.kept[n] / tally.judged[n], counts=counts
+                    )
+                )
+        return tr("Position {n}: {parts}").format(n=n + 1, parts=", ".join(parts)) if parts else ""
 
     def places(self) -> tuple[float, ...]:
         """Every position."""
@@ -140,13 +148,13 @@ class PositionPage:
 class ContextPage:
     """Speed and acceptance by context position."""
 
-    name = "By context position"
+    name = tr("By context position")
     is_over_time = False
 
     def __init__(self) -> None:
         self.stack = ChartStack()
-        self.speed = self.stack.add("Chart of decode speed by context position", CONTEXT_SPEED, 3)
-        self.acceptance = self.stack.add("Chart of acceptance by context position", CONTEXT_ACCEPTANCE, 2)
+        self.speed = self.stack.add(tr("Chart of decode speed by context position"), CONTEXT_SPEED, 3)
+        self.acceptance = self.stack.add(tr("Chart of acceptance by context position"), CONTEXT_ACCEPTANCE, 2)
         self.acceptance.show_ticks("left", SHARE_TICKS)
         self._speeds, self._acceptances = _Series(self.speed), _Series(self.acceptance)
         self._top_tps = self._top_tokens = 0.0
@@ -167,8 +175,13 @@ class ContextPage:
 
     def describe(self, scene: Scene) -> None:
         """Say which line is what."""
-        self.stack.say(0, f"<b>Decode speed by context</b>, tok/s: {_legend(_groups(scene)) or 'nothing yet'}")
-        self.stack.say(1, "<b>Acceptance by context</b>, accepted ÷ proposed; below: tokens in the context")
+        self.stack.say(
+            0,
+            tr("<b>Decode speed by context</b>, tok/s: {legend}").format(
+                legend=_legend(_groups(scene)) or tr("nothing yet")
+            ),
+        )
+        self.stack.say(1, tr("<b>Acceptance by context</b>, accepted ÷ proposed; below: tokens in the context"))
 
     def values_at(self, scene: Scene, at: float) -> str:
         """Say what happened at a context position."""
@@ -176,9 +189,14 @@ class ContextPage:
         for group in _groups(scene):
             held = group.context.bins.get(int(at // group.context.width))
             if held is not None and held.tps is not None:
-                kept = "" if held.acceptance is None else f", accepted {share(held.acceptance)}"
-                parts.append(f"{group.title} {held.tps:.1f} tok/s{kept} ({held.n_tokens:,} tokens)")
-        return f"At {at:,.0f} tokens: {'; '.join(parts)}" if parts else ""
+                words = (
+                    tr("{title} {tps:.1f} tok/s ({n_tokens:,} tokens)")
+                    if held.acceptance is None
+                    else tr("{title} {tps:.1f} tok/s, accepted {share} ({n_tokens:,} tokens)")
+                )
+                accepted = share(held.acceptance) if held.acceptance is not None else ""
+                parts.append(words.format(title=group.title, tps=held.tps, share=accepted, n_tokens=held.n_tokens))
+        return tr("At {at:,.0f} tokens: {parts}").format(at=at, parts="; ".join(parts)) if parts else ""
 
     def places(self) -> tuple[float, ...]:
         """The middle of every bin."""

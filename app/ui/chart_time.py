@@ -24,6 +24,7 @@ from app.ui.chart_pages import (
 from app.ui.chart_plot import ChartPlot, Line
 from app.ui.chart_style import N_SERIES, key, look, pen_of, tint
 from app.ui.theme import colours
+from app.ui.tr import tr
 from app.ui.trace import DRAFTERS, Trace
 from app.ui.wording import drafter_name
 
@@ -82,20 +83,20 @@ def place_of(scene: Scene, at: float) -> tuple[Trace, int] | None:
 
 def title_of(trace: Trace) -> str:
     """Name an answer."""
-    return f"answer {trace.number}" if trace.number else "the answer that runs"
+    return tr("answer {number}").format(number=trace.number) if trace.number else tr("the answer that runs")
 
 
 class TimePage:
     """Speed over the baseline, acceptance, and the length of drafts, one time axis."""
 
-    name = "Over time"
+    name = tr("Over time")
     is_over_time = True
 
     def __init__(self) -> None:
         self.stack = ChartStack()
-        self.speed = self.stack.add("Chart of decode speed over time", SPEED, 4)
-        self.acceptance = self.stack.add("Chart of draft acceptance over time", ACCEPTANCE, 3)
-        self.length = self.stack.add("Chart of draft length, drafter and pauses over time", LENGTH, 3)
+        self.speed = self.stack.add(tr("Chart of decode speed over time"), SPEED, 4)
+        self.acceptance = self.stack.add(tr("Chart of draft acceptance over time"), ACCEPTANCE, 3)
+        self.length = self.stack.add(tr("Chart of draft length, drafter and pauses over time"), LENGTH, 3)
         self.acceptance.show_ticks("left", SHARE_TICKS)
         self._top_tps, self._top_length = 0.0, 0.0
         self.speed_lines = {name: self.speed.line(depth) for name, depth in (("plain", 0), ("drafted", 1))}
@@ -153,30 +154,36 @@ class TimePage:
     def describe(self, scene: Scene) -> None:
         """Say which line is what."""
         scheme = colours()
-        marks = [key(scheme.accent, "━", "drafted"), key(scheme.plain, "╌", "plain")]
+        marks = [key(scheme.accent, "━", tr("drafted")), key(scheme.plain, "╌", tr("plain"))]
         if scene.selected:
             marks = [key(look(n).colour, "━", title_of(trace)) for n, trace in enumerate(scene.chosen())]
-        band = [key(scheme.muted, "▒", "baseline")] if scene.band else []
-        self.stack.say(0, f"<b>Decode speed</b>, tok/s: {' &nbsp;'.join([*marks, *band])}")
-        self.stack.say(1, "<b>Draft acceptance</b>, accepted ÷ proposed")
+        band = [key(scheme.muted, "▒", tr("baseline"))] if scene.band else []
+        self.stack.say(0, tr("<b>Decode speed</b>, tok/s: {marks}").format(marks=" &nbsp;".join([*marks, *band])))
+        self.stack.say(1, tr("<b>Draft acceptance</b>, accepted ÷ proposed"))
         used = {code for trace in scene.timeline.traces for code in trace.drafters}
         names = [key(look(code).colour, "━", drafter_name(DRAFTERS[code])) for code in sorted(used)]
-        marks = [*names, key(scheme.muted, "┈", "limit"), key(scheme.muted, "▬", "paused")]
-        self.stack.say(2, f"<b>Draft length</b>: {' &nbsp;'.join(marks)}")
+        marks = [*names, key(scheme.muted, "┈", tr("limit")), key(scheme.muted, "▬", tr("paused"))]
+        self.stack.say(2, tr("<b>Draft length</b>: {marks}").format(marks=" &nbsp;".join(marks)))
 
     def values_at(self, scene: Scene, at: float) -> str:
         """Say speed, acceptance, length and drafter at a moment."""
         if (found := place_of(scene, at)) is None:
             return ""
         trace, n = found
-        parts = [f"{trace.at_s[n]:.1f} s, {title_of(trace)}: {trace.tps[n]:.1f} tok/s"]
+        parts = [
+            tr("{at_s:.1f} s, {title_of}: {tps:.1f} tok/s").format(
+                at_s=trace.at_s[n], title_of=title_of(trace), tps=trace.tps[n]
+            )
+        ]
         if trace.is_plain:
-            return f"{parts[0]}, plain"
+            return tr("{parts}, plain").format(parts=parts[0])
         if not math.isnan(trace.acceptance[n]):
-            parts.append(f"accepted {share(trace.acceptance[n])}")
-        who = drafter_name(DRAFTERS[int(trace.drafter[n])]) if trace.drafter[n] >= 0 else "nothing drafted yet"
-        length = f"length {trace.proposed[n]:.1f} of {trace.limit[n]:.0f}, {who}"
-        parts.append(length if trace.limit[n] else "paused by the controller")
+            parts.append(tr("accepted {share}").format(share=share(trace.acceptance[n])))
+        who = drafter_name(DRAFTERS[int(trace.drafter[n])]) if trace.drafter[n] >= 0 else tr("nothing drafted yet")
+        length = tr("length {proposed:.1f} of {limit:.0f}, {who}").format(
+            proposed=trace.proposed[n], limit=trace.limit[n], who=who
+        )
+        parts.append(length if trace.limit[n] else tr("paused by the controller"))
         return ", ".join(parts)
 
     def places(self) -> tuple[float, ...]:
@@ -187,12 +194,12 @@ class TimePage:
 class StepsPage:
     """What a step took: drafting and verifying."""
 
-    name = "Steps"
+    name = tr("Steps")
     is_over_time = True
 
     def __init__(self) -> None:
         self.stack = ChartStack()
-        self.plot: ChartPlot = self.stack.add("Chart of draft and verify time of the steps", STEPS, 1)
+        self.plot: ChartPlot = self.stack.add(tr("Chart of draft and verify time of the steps"), STEPS, 1)
         self._whole, self._draft = self.plot.line(), self.plot.line(1)
         self._top_ms = 0.0
 
@@ -208,9 +215,15 @@ class StepsPage:
 
     def describe(self, scene: Scene) -> None:
         """Say which area is what."""
-        marks = f"{key(look(0).colour, '━', 'verifying')} on top of {key(look(1).colour, '╌', 'drafting')}"
-        of = " of the selected answers" if scene.selected else ""
-        self.stack.say(0, f"<b>Time of a step</b>{of}, ms: {marks}")
+        marks = tr("{upper} on top of {lower}").format(
+            upper=key(look(0).colour, "━", tr("verifying")), lower=key(look(1).colour, "╌", tr("drafting"))
+        )
+        words = (
+            tr("<b>Time of a step</b> of the selected answers, ms: {marks}")
+            if scene.selected
+            else tr("<b>Time of a step</b>, ms: {marks}")
+        )
+        self.stack.say(0, words.format(marks=marks))
 
     def values_at(self, scene: Scene, at: float) -> str:
         """Say what the step at a moment took."""
@@ -218,7 +231,9 @@ class StepsPage:
             return ""
         trace, n = found
         draft_ms, verify_ms = trace.draft_s[n] * _MS, trace.verify_s[n] * _MS
-        return f"{trace.at_s[n]:.1f} s, {title_of(trace)}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms"
+        return tr("{at_s:.1f} s, {title_of}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms").format(
+            at_s=trace.at_s[n], title_of=title_of(trace), draft_ms=draft_ms, verify_ms=verify_ms
+        )
 
     def places(self) -> tuple[float, ...]:
         """Any moment has values."""

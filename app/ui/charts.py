@@ -32,6 +32,7 @@ from app.ui.chart_time import StepsPage, TimePage
 from app.ui.font_size import font_bus
 from app.ui.pace import Pace
 from app.ui.theme import GRID, IconButton, follow, named, number_font
+from app.ui.tr import tr
 from app.ui.trace import Band, Timeline
 
 REDRAW_MS = 200
@@ -44,7 +45,7 @@ LONGEST_MS = 1000
 
 _PAGES: tuple[Callable[[], Page], ...] = (TimePage, StepsPage, PositionPage, ContextPage)
 _NAMES = (TimePage.name, StepsPage.name, PositionPage.name, ContextPage.name)
-_HINT = "Point at a chart for values, or use ← →."
+_HINT = tr("Point at a chart for values, or use ← →.")
 
 
 def is_calm() -> bool:
@@ -68,10 +69,10 @@ class SpeedCharts(QWidget):
         self._place = QStackedLayout()
         self._choice = QComboBox()
         self._live = QToolButton()
-        self._live.setText("Live")
+        self._live.setText(tr("Live"))
         self._live.setCheckable(True)
         self._live.setAutoRaise(True)
-        self._more = IconButton("more", "Zoom, copy, save")
+        self._more = IconButton("more", tr("Zoom, copy, save"))
         self._menu = QMenu(self)
         self._values = named(QLabel(_HINT, wordWrap=True), "muted")
         self.pace = Pace(REDRAW_MS, LONGEST_MS)
@@ -108,27 +109,27 @@ class SpeedCharts(QWidget):
 
     def _fill(self) -> None:
         self._choice.addItems(_NAMES)
-        self._choice.setAccessibleName("Charts")
-        self._choice.setToolTip("Which charts are shown")
+        self._choice.setAccessibleName(tr("Charts"))
+        self._choice.setToolTip(tr("Which charts are shown"))
         self._choice.setMinimumContentsLength(8)
         self._choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._choice.activated.connect(self.show_page)
         self._live.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._live.setToolTip("Follow what happens now: the last minute")
-        self._live.setAccessibleDescription("Follow what happens now")
+        self._live.setToolTip(tr("Follow what happens now: the last minute"))
+        self._live.setAccessibleDescription(tr("Follow what happens now"))
         self._live.clicked.connect(lambda on: self.on_asked("follow" if on else "stay"))
         self._more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._more.clicked.connect(lambda: self._menu.popup(self._more.mapToGlobal(self._more.rect().bottomLeft())))
         for words, then in (
-            ("Zoom in", lambda: self.on_zoomed(1 / ZOOM**2, None)),
-            ("Zoom out", lambda: self.on_zoomed(ZOOM**2, None)),
-            ("Whole session", lambda: self.on_asked("whole")),
-            ("Follow live", lambda: self.on_asked("follow")),
+            (tr("Zoom in"), lambda: self.on_zoomed(1 / ZOOM**2, None)),
+            (tr("Zoom out"), lambda: self.on_zoomed(ZOOM**2, None)),
+            (tr("Whole session"), lambda: self.on_asked("whole")),
+            (tr("Follow live"), lambda: self.on_asked("follow")),
         ):
             self._menu.addAction(words).triggered.connect(lambda _on=False, then=then: then())
         self._menu.addSeparator()
-        self._menu.addAction("Copy as picture").triggered.connect(self.copy_requested)
-        self._menu.addAction("Save picture…").triggered.connect(self.save_requested)
+        self._menu.addAction(tr("Copy as picture")).triggered.connect(self.copy_requested)
+        self._menu.addAction(tr("Save picture…")).triggered.connect(self.save_requested)
 
     # --- content --------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from app.ui.actions import Group, WindowAction
 from app.ui.local_keys import LOCAL_KEYS
 from app.ui.message_foot import KEYS, MENU_WORDS
 from app.ui.sidebar import EXPORTS
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.chats import Chats
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from app.ui.message_foot import MessageAction
 
 _NEWEST: tuple[tuple[MessageAction, str, str], ...] = (
-    ("edit", "Edit the last message", "Ctrl+E"),
-    ("regenerate", "Answer again", "Ctrl+R"),
-    ("copy", "Copy the last message", "Ctrl+Shift+C"),
-    ("earlier", "Earlier alternative", "Alt+Left"),
-    ("later", "Later alternative", "Alt+Right"),
+    ("edit", tr("Edit the last message"), "Ctrl+E"),
+    ("regenerate", tr("Answer again"), "Ctrl+R"),
+    ("copy", tr("Copy the last message"), "Ctrl+Shift+C"),
+    ("earlier", tr("Earlier alternative"), "Alt+Left"),
+    ("later", tr("Later alternative"), "Alt+Right"),
 )
 
 
@@ -36,39 +37,49 @@ class ChatActions(QObject):
         self._window, self._chats = window, chats
         window.action_list.add(*self._of_all(), *self._of_one(), *self._exports(), *self._of_messages())
         note = window.action_list.note_keys
-        note("Message", [(QKeySequence(key).toString(), MENU_WORDS[action]) for key, action in KEYS.items()])
+        note(tr("Message"), [(QKeySequence(key).toString(), MENU_WORDS[action]) for key, action in KEYS.items()])
         for where, keys in LOCAL_KEYS:
             note(where, keys)
 
     def _of_all(self) -> tuple[WindowAction, ...]:
         window = self._window
-        group: Group = "Conversation"
+        group: Group = "conversation"
         find, write = window.transcript.find_bar.open, window.composer.take_focus
         return (
-            WindowAction("chat.new", "New conversation", self._chats.new, group, ("Ctrl+N",)),
-            WindowAction("chat.find", "Find in this conversation", find, group, ("Ctrl+F",)),
-            WindowAction("chat.search", "Search all conversations", self.search, group, ("Ctrl+Shift+F",)),
+            WindowAction("chat.new", tr("New conversation"), self._chats.new, group, ("Ctrl+N",)),
+            WindowAction("chat.find", tr("Find in this conversation"), find, group, ("Ctrl+F",)),
+            WindowAction("chat.search", tr("Search all conversations"), self.search, group, ("Ctrl+Shift+F",)),
             WindowAction(
-                "chat.list", "Go to the list of conversations", self.go_to_list, group, ("Ctrl+Shift+L",), in_menu=False
+                "chat.list",
+                tr("Go to the list of conversations"),
+                self.go_to_list,
+                group,
+                ("Ctrl+Shift+L",),
+                in_menu=False,
             ),
-            WindowAction("chat.write", "Write a message", write, group, ("Ctrl+L",), in_menu=False),
-            WindowAction("chat.attach", "Attach text files…", window.composer.choose_files, group, in_menu=False),
+            WindowAction("chat.write", tr("Write a message"), write, group, ("Ctrl+L",), in_menu=False),
+            WindowAction("chat.attach", tr("Attach text files…"), window.composer.choose_files, group, in_menu=False),
             WindowAction(
-                "chat.escape", "Stop the answer, or leave what is open", self.escape, group, ("Esc",), in_menu=False
+                "chat.escape",
+                tr("Stop the answer, or leave what is open"),
+                self.escape,
+                group,
+                ("Esc",),
+                in_menu=False,
             ),
         )
 
     def _of_one(self) -> tuple[WindowAction, ...]:
         sidebar, offered = self._window.sidebar, self._has_current
-        group: Group = "Conversation"
+        group: Group = "conversation"
         duplicate, delete = sidebar.duplicate_requested.emit, sidebar.delete_requested.emit
         rows = (
-            ("rename", "Rename conversation", self.rename, ("F2",)),
-            ("pin", "Pin or unpin conversation", self.pin, ("Ctrl+Shift+D",)),
-            ("duplicate", "Duplicate conversation", partial(self._ask, duplicate), ()),
+            ("rename", tr("Rename conversation"), self.rename, ("F2",)),
+            ("pin", tr("Pin or unpin conversation"), self.pin, ("Ctrl+Shift+D",)),
+            ("duplicate", tr("Duplicate conversation"), partial(self._ask, duplicate), ()),
             (
                 "delete",
-                "Delete conversation",
+                tr("Delete conversation"),
                 partial(self._ask, delete),
                 ("Ctrl+Shift+Backspace",),
             ),
@@ -82,12 +93,12 @@ class ChatActions(QObject):
         return tuple(
             WindowAction(
                 f"chat.export.{kind}",
-                f"Export conversation as {name}…",
+                tr("Export conversation as {name}…").format(name=name),
                 partial(self._export, kind),
-                "Conversation",
-                submenu="Export conversation as",
+                "conversation",
+                submenu=tr("Export conversation as"),
                 choice=f"{name}…",
-                also="save",
+                also=tr("save"),
                 is_offered=self._has_current,
             )
             for kind, name in EXPORTS.items()
@@ -95,7 +106,7 @@ class ChatActions(QObject):
 
     def _of_messages(self) -> tuple[WindowAction, ...]:
         transcript, ask = self._window.transcript, self.ask_message
-        group: Group = "Message"
+        group: Group = "message"
         return (
             *(
                 WindowAction(f"message.{action}", words, partial(ask, action), group, (keys,), in_menu=False)
@@ -103,7 +114,7 @@ class ChatActions(QObject):
             ),
             WindowAction(
                 "message.before",
-                "Go to the message before",
+                tr("Go to the message before"),
                 partial(transcript.focus_message, -1),
                 group,
                 ("Alt+Up",),
@@ -111,14 +122,14 @@ class ChatActions(QObject):
             ),
             WindowAction(
                 "message.next",
-                "Go to the next message",
+                tr("Go to the next message"),
                 partial(transcript.focus_message, 1),
                 group,
                 ("Alt+Down",),
                 in_menu=False,
             ),
             WindowAction(
-                "message.end", "Go to the newest message", transcript.go_to_end, group, ("Ctrl+End",), in_menu=False
+                "message.end", tr("Go to the newest message"), transcript.go_to_end, group, ("Ctrl+End",), in_menu=False
             ),
         )
 

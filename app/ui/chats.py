@@ -33,6 +33,7 @@ from app.ui.chats_tokens import read_trace
 from app.ui.chats_writing import Writing
 from app.ui.shown import shown_of
 from app.ui.told import Told
+from app.ui.tr import tr
 from app.ui.wording import interrupted_words, speed_words
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Chats(QObject):
 
     def start(self, last_id: int = 0) -> None:
         """Mark what a crash left unfinished, and open the last conversation, or the newest."""
-        with Told(self._window.notice, "Reading your conversations failed."):
+        with Told(self._window.notice, tr("Reading your conversations failed.")):
             self._store.recover()
             self._keep_new_draft(self._store.draft(None))  # of a program that was killed
         if self._store.damage is not None:
@@ -82,7 +83,9 @@ class Chats(QObject):
         elif (said := self._store.notice) is not None:
             self._window.notice.say("info" if self._store.is_on_disk else "warning", said.message, said.hint)
         elif not self._store.is_on_disk:
-            self._window.notice.say("warning", "Conversations are not being saved.", "They last until you close.")
+            self._window.notice.say(
+                "warning", tr("Conversations are not being saved."), tr("They last until you close.")
+            )
         heads = self.refresh()
         if heads:
             self.open(last_id if last_id in heads else heads[0])
@@ -93,7 +96,7 @@ class Chats(QObject):
 
     def refresh(self) -> list[int]:
         """List the conversations anew, as searched for; return their ids."""
-        with Told(self._window.notice, "Reading your conversations failed."):
+        with Told(self._window.notice, tr("Reading your conversations failed.")):
             heads = self._store.heads(self._window.sidebar.query)
             self._window.sidebar.show_folders(self._store.folders.all())
             self._window.sidebar.show_heads(heads, self.current.id if self.current else None, now())
@@ -119,7 +122,7 @@ class Chats(QObject):
         if not self._leave():
             self._window.sidebar.show_current(self.current.id if self.current else None)
             return
-        with Told(self._window.notice, "The conversation could not be opened."):
+        with Told(self._window.notice, tr("The conversation could not be opened.")):
             opened = self._writing.current = self._writing.without_growing(self._store.load(conversation_id))
             self._show(opened)
             self._window.composer.set_text(self._store.draft(conversation_id))
@@ -139,7 +142,7 @@ class Chats(QObject):
         self._window.composer.end_edit()
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
-        with Told(self._window.notice, "This conversation is not saved yet."):
+        with Told(self._window.notice, tr("This conversation is not saved yet.")):
             self._writing.write_pending()
             if self.growing is not None:
                 self._writing.make_row(self.growing)
@@ -155,7 +158,7 @@ class Chats(QObject):
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
-        with Told(self._window.notice, "The title was not saved."):
+        with Told(self._window.notice, tr("The title was not saved.")):
             self._store.rename(conversation_id, title)
             if self.current is not None and self.current.id == conversation_id:
                 self._window.show_title(title)
@@ -181,7 +184,7 @@ class Chats(QObject):
         else:
             self._writing.current = structs.replace(self.current, settings=settings)
             if self.current.id:
-                with Told(self._window.notice, "The settings were not saved."):
+                with Told(self._window.notice, tr("The settings were not saved.")):
                     self._store.save_settings(self.current.id, settings)
         self.settings_changed.emit()
 
@@ -189,7 +192,7 @@ class Chats(QObject):
         """Keep what is typed but not sent."""
         if self.current is None:
             self._unsaved_draft = text
-        with Told(self._window.notice, "What you are typing was not saved."):
+        with Told(self._window.notice, tr("What you are typing was not saved.")):
             self._store.save_draft(self.current.id if self.current is not None else None, text)
 
     def _keep_new_draft(self, text: str) -> None:
@@ -200,9 +203,9 @@ class Chats(QObject):
 
     def export(self, conversation_id: int, kind: str) -> None:
         """Ask where to, then write a conversation in one of the kinds of :mod:`app.chat.export`."""
-        with Told(self._window.notice, "The conversation could not be read."):
+        with Told(self._window.notice, tr("The conversation could not be read.")):
             name = export.file_name(self._store.load(conversation_id).title, kind_of(kind))
-            dialog = QFileDialog(self._window, "Export conversation", name)
+            dialog = QFileDialog(self._window, tr("Export conversation"), name)
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setDefaultSuffix(kind)
             dialog.fileSelected.connect(lambda path: self.write_export(conversation_id, Path(path)))
@@ -216,7 +219,7 @@ class Chats(QObject):
         except SlipstreamError as fault:
             self._window.notice.say("error", fault.message, fault.hint)
         else:
-            self._window.notice.say("info", f"Exported to {path}.", expires_s=8)
+            self._window.notice.say("info", tr("Exported to {path}.").format(path=path), expires_s=8)
 
     # --- branches -------------------------------------------------------------------------------------
 
@@ -273,7 +276,7 @@ class Chats(QObject):
         self._window.transcript.add_question(shown_of(message).text)
         self._writing.extend(message)
         self._unsaved_draft = ""
-        with Told(self._window.notice, "Your message is not saved yet."):
+        with Told(self._window.notice, tr("Your message is not saved yet.")):
             self._writing.write_pending()
             if self.current is not None:
                 self._store.save_draft(self.current.id, "")
@@ -303,7 +306,7 @@ class Chats(QObject):
     def end_answer(self, growing: GrowingAnswer, state: MessageState, stats: AnswerStats | None) -> None:
         """Show and write down an answer in its final form."""
         self._writing.end_answer(growing, state, stats)
-        with Told(self._window.notice, "The alternatives could not be read."):
+        with Told(self._window.notice, tr("The alternatives could not be read.")):
             if (growing.beside_id is not None or growing.before is not None) and growing.view is not None:
                 self.read_alternatives() if growing.text.strip() else self.reload()
         self.refresh()
@@ -313,10 +316,10 @@ class Chats(QObject):
         self._window.composer.end_edit()
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
-        with Told(self._window.notice, "This conversation is not saved."):
+        with Told(self._window.notice, tr("This conversation is not saved.")):
             self._writing.write_pending()
         if self.current is None:
-            with Told(self._window.notice, "What you were typing was not saved."):
+            with Told(self._window.notice, tr("What you were typing was not saved.")):
                 self._keep_new_draft(self._window.composer.text)
         self._store.close()
 

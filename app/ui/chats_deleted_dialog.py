@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chat.conversation import counted
 from app.ui.dialog_size import fit
 from app.ui.theme import GRID, named
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.conversation import ConversationHead
@@ -38,16 +38,16 @@ class DeletedDialog(QDialog):
 
     def __init__(self, parent: QWidget, kept_s: float) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Deleted conversations")
+        self.setWindowTitle(tr("Deleted conversations"))
         fit(self, 520, 420)
         self.about = named(QLabel(wordWrap=True), "muted")
         self._days = round(kept_s / _DAY_S)
         self.list = QListWidget()
-        self.list.setAccessibleName("Deleted conversations")
+        self.list.setAccessibleName(tr("Deleted conversations"))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.itemSelectionChanged.connect(self.on_selection)
         self.list.itemActivated.connect(lambda _item: self.on_bring_back())
-        self.bring_back, self.erase = QPushButton("&Bring back"), QPushButton("&Erase for good…")
+        self.bring_back, self.erase = QPushButton(tr("&Bring back")), QPushButton(tr("&Erase for good…"))
         self.bring_back.clicked.connect(self.on_bring_back)
         self.erase.clicked.connect(lambda: self.erase_requested.emit(self.chosen()))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -68,18 +68,18 @@ class DeletedDialog(QDialog):
         self.list.clear()
         for head in heads:
             when = head.deleted_at.astimezone().strftime("%Y-%m-%d %H:%M") if head.deleted_at is not None else ""
-            words = "{title}\ndeleted {when}, {messages}".format(
-                title=head.title, when=when, messages=counted(head.n_messages, "message")
+            words = tr("{title}\ndeleted {when}, %n message(s)", None, head.n_messages).format(
+                title=head.title, when=when
             )
             item = QListWidgetItem(words)
             item.setData(_ID, head.id)
             self.list.addItem(item)
         if heads:
             self.list.setCurrentRow(0)
-            words = "They are kept for {days} days after they were deleted, then erased for good."
+            words = tr("They are kept for %n day(s) after they were deleted, then erased for good.", None, self._days)
         else:
-            words = "There are none. A conversation that is deleted is kept here for {days} days."
-        self.about.setText(words.format(days=self._days))
+            words = tr("There are none. A conversation that is deleted is kept here for %n day(s).", None, self._days)
+        self.about.setText(words)
         self.on_selection()
 
     def chosen(self) -> list[int]:

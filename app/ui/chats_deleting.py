@@ -17,6 +17,7 @@ from app.host.background import beside
 from app.ui.chats_deleted_dialog import DeletedDialog
 from app.ui.question import Question
 from app.ui.told import Told
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.chats import Chats
@@ -75,24 +76,26 @@ class ChatsDeleting(QObject):
         current = self._chats.current
         growing = self._chats.growing
         if growing is not None and growing.conversation_id == conversation_id:
-            self._window.notice.say("info", "An answer is being written there.", "Stop it first (Esc).", expires_s=6)
+            self._window.notice.say(
+                "info", tr("An answer is being written there."), tr("Stop it first (Esc)."), expires_s=6
+            )
             return
-        with Told(self._window.notice, "The conversation was not deleted."):
+        with Told(self._window.notice, tr("The conversation was not deleted.")):
             title = self._store.load(conversation_id).title
             self._store.delete(conversation_id)
             if current is not None and current.id == conversation_id:
                 self._chats.forget()
             self._window.notice.say(
                 "info",
-                f"“{title}” was deleted.",
-                action=("Undo", lambda: self.undelete(conversation_id)),
+                tr("“{title}” was deleted.").format(title=title),
+                action=(tr("Undo"), lambda: self.undelete(conversation_id)),
                 expires_s=UNDO_S,
             )
         self._chats.refresh()
 
     def undelete(self, conversation_id: int) -> None:
         """Take a deletion back and show the conversation."""
-        with Told(self._window.notice, "The conversation could not be brought back."):
+        with Told(self._window.notice, tr("The conversation could not be brought back.")):
             self._store.undelete(conversation_id)
         self._chats.refresh()
         self._chats.open(conversation_id)
@@ -118,13 +121,13 @@ class ChatsDeleting(QObject):
             self.dialog = None
 
     def _list(self) -> None:
-        with Told(self._window.notice, "The deleted conversations could not be read."):
+        with Told(self._window.notice, tr("The deleted conversations could not be read.")):
             if self.dialog is not None:
                 self.dialog.show_heads(self._store.deleted())
 
     def on_bring_back(self, conversation_ids: list[int]) -> None:
         """Bring conversations back, and show the first."""
-        with Told(self._window.notice, "The conversation could not be brought back."):
+        with Told(self._window.notice, tr("The conversation could not be brought back.")):
             for conversation_id in conversation_ids:
                 self._store.undelete(conversation_id)
         self._list()
@@ -137,8 +140,12 @@ class ChatsDeleting(QObject):
         if self.dialog is None or not conversation_ids:
             return
         n = len(conversation_ids)
-        question = "Erase this conversation for good?" if n == 1 else f"Erase these {n:,} conversations for good?"
-        Question(self.dialog, question, "It cannot be brought back after that.", "Erase").ask(
+        question = (
+            tr("Erase this conversation for good?")
+            if n == 1
+            else tr("Erase these {n:,} conversations for good?").format(n=n)
+        )
+        Question(self.dialog, question, tr("It cannot be brought back after that."), tr("Erase")).ask(
             lambda: self._erase(Erasing(self._store.path, only=tuple(conversation_ids))), lambda: None
         )
 
@@ -150,10 +157,12 @@ class ChatsDeleting(QObject):
 
     def _erase(self, erasing: Erasing) -> None:
         if self._task is not None and not self._task.done():
-            self._window.notice.say("info", "Conversations are being erased.", "Try again in a moment.", expires_s=6)
+            self._window.notice.say(
+                "info", tr("Conversations are being erased."), tr("Try again in a moment."), expires_s=6
+            )
             return
         if not self._store.is_on_disk:
-            with Told(self._window.notice, "The conversations were not erased."):
+            with Told(self._window.notice, tr("The conversations were not erased.")):
                 self._store.erase(erasing.only)
             self._list()
             return
@@ -161,6 +170,6 @@ class ChatsDeleting(QObject):
         self._task = asyncio.get_running_loop().create_task(self._run(erasing))
 
     async def _run(self, erasing: Erasing) -> None:
-        with Told(self._window.notice, "Deleted conversations were not erased."):
+        with Told(self._window.notice, tr("Deleted conversations were not erased.")):
             await beside(erasing.run, "erasing")
         self._list()

@@ -17,11 +17,12 @@ from app.chat.titles import title_of
 from app.ui.chats_tokens import read_trace, stored_tokens
 from app.ui.growing import GrowingAnswer
 from app.ui.told import Told
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
 
-NOT_SAVED = "The answer is not saved yet."
+NOT_SAVED = tr("The answer is not saved yet.")
 
 
 class Writing:

@@ -16,6 +16,7 @@ from app.models.models_folder import chosen_folder
 from app.protocol import MAX_DRAFT_TOKENS, Loaded, MemoryTypes, Sampling, SpecType, Speculation
 from app.settings import Settings, load_settings, save_settings
 from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.notice import NoticeBar
@@ -41,7 +42,7 @@ class Choices:
             notice.say("warning", fault.message, fault.hint)
         else:
             if problem:
-                notice.say("warning", problem, "What of it could be read is used, and the defaults for the rest.")
+                notice.say("warning", problem, tr("What of it could be read is used, and the defaults for the rest."))
 
     def change(self, **values: Any) -> None:  # noqa: ANN401 - the fields of Settings
         """Set fields and save. Where models are kept may have been changed by a command meanwhile."""

@@ -26,6 +26,7 @@ from app.chat.visible import visible
 from app.ui.colouring import LONGEST_LINE, Colouring, Span
 from app.ui.marking import Highlights
 from app.ui.theme import GRID, IconButton, code_font, colours, follow, named, see_through, text_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block, Code
@@ -193,7 +194,11 @@ class CodeView(QFrame):
         self.setObjectName("code")
         language = look.code.language or "text"
         self._edit = _CodeText(self)
-        self._edit.setAccessibleName(f"{language} code" + (f", from line {block.line + 1}" if block.line else ""))
+        self._edit.setAccessibleName(
+            (tr("{language} code, from line {line}") if block.line else tr("{language} code")).format(
+                language=language, line=block.line + 1
+            )
+        )
         self._painter = _Painter(self._edit, look.colouring.lines, block.line)
         self._label: QLabel | None = None
         if self._is_head:
@@ -212,9 +217,9 @@ class CodeView(QFrame):
     def _build_head(self, language: str) -> None:
         self._label = named(QLabel(language, self), "muted")
         self._label.setFont(text_font(-0.5))
-        self._copy = IconButton("copy", "Copy code", self)
+        self._copy = IconButton("copy", tr("Copy code"), self)
         self._copy.clicked.connect(self.on_copy)
-        self._wrap = IconButton("wrap", "Wrap long lines", self)
+        self._wrap = IconButton("wrap", tr("Wrap long lines"), self)
         self._wrap.setCheckable(True)
         self._wrap.setChecked(self._look.is_wrapped)
         self._wrap.toggled.connect(lambda is_on: self._look.wrap(is_on=is_on))
@@ -266,12 +271,12 @@ class CodeView(QFrame):
     def on_copy(self) -> None:
         """Put the code on the clipboard, and say so for a moment."""
         QGuiApplication.clipboard().setText(self.text)
-        self._copy.rename("Copied", "check")
+        self._copy.rename(tr("Copied"), "check")
         self._copied.start()
 
     def on_copied_shown(self) -> None:
         """Offer to copy again."""
-        self._copy.rename("Copy code", "copy")
+        self._copy.rename(tr("Copy code"), "copy")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the parts in their places."""

@@ -19,6 +19,7 @@ from app.ui.prose import ProseView
 from app.ui.selecting import MessageSelection
 from app.ui.theme import GRID
 from app.ui.thought import ThoughtHead
+from app.ui.tr import tr
 
 Part = ProseView | CodeView | ThoughtHead
 
@@ -38,7 +39,7 @@ class BlockColumn(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name = name
-        self.thought_words = "Thoughts"
+        self.thought_words = tr("Thoughts")
         self._blocks: Sequence[Block] = ()
         self._heights = Heights()
         self._parts: dict[int, Part] = {}

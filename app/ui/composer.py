@@ -19,6 +19,7 @@ from app.ui.composer_settings import SettingsButton
 from app.ui.context_gauge import ContextGauge
 from app.ui.message_editor import MessageEditor
 from app.ui.theme import GRID, IconButton, colours, follow, icon, named
+from app.ui.tr import tr
 
 _DRAFT_PAUSE_MS = 800
 _BUTTON_PX = 34
@@ -44,9 +45,9 @@ class Composer(QFrame):
         self.files = AttachmentBar()
         self.gauge = ContextGauge()
         self.settings = SettingsButton()
-        self.queue_line = ComposerLine("Write it on")
-        self.edit_line = ComposerLine("Leave it as it is (Esc)")
-        self._attach = IconButton("attach", "Attach text files")
+        self.queue_line = ComposerLine(tr("Write it on"))
+        self.edit_line = ComposerLine(tr("Leave it as it is (Esc)"))
+        self._attach = IconButton("attach", tr("Attach text files"))
         self._attach.clicked.connect(self.choose_files)
         self._button = named(QPushButton(), "send")
         self._button.setFixedSize(_BUTTON_PX, _BUTTON_PX)
@@ -87,7 +88,7 @@ class Composer(QFrame):
         self.editor.focus_changed.connect(self.on_focus_changed)
         self.editor.textChanged.connect(self.on_text_changed)
         self.editor.files_given.connect(self.attach)
-        self.editor.long_text_given.connect(lambda text: self.files.add(Attachment(name="Pasted text", text=text)))
+        self.editor.long_text_given.connect(lambda text: self.files.add(Attachment(name=tr("Pasted text"), text=text)))
         self.files.changed.connect(self.on_files_changed)
         self.queue_line.withdrawn.connect(self.unqueue)
         self.edit_line.withdrawn.connect(self.end_edit)
@@ -146,7 +147,7 @@ class Composer(QFrame):
 
     def choose_files(self) -> None:
         """Ask which files are to go with the message."""
-        dialog = QFileDialog(self.window(), "Attach text files")
+        dialog = QFileDialog(self.window(), tr("Attach text files"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(lambda names: self.attach([Path(name) for name in names]))
         dialog.finished.connect(dialog.deleteLater)
@@ -215,8 +216,11 @@ class Composer(QFrame):
 
     def _show_queue(self) -> None:
         first = " ".join(self._queue[0][0].split())[:60] if self._queue else ""
-        more = f" and {len(self._queue) - 1} more" if len(self._queue) > 1 else ""
-        self.queue_line.say(f"Next, when this answer has ended: “{first}”{more}" if self._queue else "")
+        n_more = len(self._queue) - 1
+        words = tr("Next, when this answer has ended: “{first}”")
+        if n_more > 0:
+            words = tr("Next, when this answer has ended: “{first}” and %n more", None, n_more)
+        self.queue_line.say(words.format(first=first) if self._queue else "")
 
     # --- editing --------------------------------------------------------------------------------------
 
@@ -225,8 +229,12 @@ class Composer(QFrame):
         if self._editing is None:
             self._before_edit = self.text
         self._editing = number
-        what = "the answer; the old one stays as an alternative" if is_answer else "your message; it is answered anew"
-        self.edit_line.say(f"You are changing {what}.")
+        what = (
+            tr("the answer; the old one stays as an alternative")
+            if is_answer
+            else tr("your message; it is answered anew")
+        )
+        self.edit_line.say(tr("You are changing {what}.").format(what=what))
         self.set_text(text)
         self.take_focus()
 
@@ -278,7 +286,11 @@ class Composer(QFrame):
         self._frame.style().polish(self._frame)
 
     def _refresh(self) -> None:
-        name, words = ("stop", "Stop (Esc)") if self._is_answering else ("send", f"Send ({self.editor.send_key})")
+        name, words = (
+            ("stop", tr("Stop (Esc)"))
+            if self._is_answering
+            else ("send", tr("Send ({send_key})").format(send_key=self.editor.send_key))
+        )
         can = self._is_answering or bool(self.text.strip() or self.files.files)
         scheme = colours()
         self._button.setEnabled(can)

@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app.chat.chat_settings import Preset
 from app.ui.theme import colours, follow, icon, text_font
+from app.ui.tr import tr
 
-AS_PROGRAM = "Default settings"
-OPEN = "Conversation settings…"
+AS_PROGRAM = tr("Default settings")
+OPEN = tr("Conversation settings…")
 _ICON_PX = 14
 _MOST_CHARS = 28
 
@@ -23,7 +24,7 @@ def settings_words(name: str, n_changed: int) -> str:
         return name if len(name) <= _MOST_CHARS else name[: _MOST_CHARS - 1] + "…"
     if not n_changed:
         return AS_PROGRAM
-    return "1 setting changed" if n_changed == 1 else f"{n_changed} settings changed"
+    return tr("%n setting(s) changed", None, n_changed)
 
 
 class SettingsButton(QToolButton):
@@ -50,7 +51,7 @@ class SettingsButton(QToolButton):
         """Say what holds: a preset's name, or how many settings differ from the program's."""
         words = settings_words(name, n_changed)
         self.setText(words)
-        said = f"Settings of this conversation: {name or words}"
+        said = tr("Settings of this conversation: {name}").format(name=name or words)
         self.setToolTip(said)
         self.setAccessibleName(said)
 

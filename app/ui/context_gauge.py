@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from app.ui.theme import GRID, colours, follow, named, number_font
+from app.ui.tr import tr
 
 _BAR_PX = (64, 6)
 
@@ -36,22 +37,26 @@ class ContextUse:
 def gauge_words(use: ContextUse, *, is_sliding: bool) -> str:
     """Say how full the context is, and what that means for the next message."""
     used = use.n_typed + use.n_before
-    words = f"{used:,} of {use.n_ctx:,} tokens"
+    words = tr("{used:,} of {n_ctx:,} tokens").format(used=used, n_ctx=use.n_ctx)
     if used > use.n_ctx:  # what is older was not counted
-        words = f"more than {use.n_ctx:,} tokens"
+        words = tr("more than {n_ctx:,} tokens").format(n_ctx=use.n_ctx)
     if use.n_typed:
-        words = f"{use.n_typed:,} tokens typed, {words}"
+        words = tr("{n_typed:,} tokens typed, {words}").format(n_typed=use.n_typed, words=words)
     left = use.n_ctx - used
     if not use.fits:
         if use.n_typed >= use.n_ctx:
-            return f"{words}: this message alone does not fit. Shorten it, or choose a longer context."
+            return tr("{words}: this message alone does not fit. Shorten it, or choose a longer context.").format(
+                words=words
+            )
         if not is_sliding:
-            return f"{words}: it does not fit. Choose a longer context, let old messages be left out, or start anew."
+            return tr(
+                "{words}: it does not fit. Choose a longer context, let old messages be left out, or start anew."
+            ).format(words=words)
     if use.n_cut:
-        oldest = "the oldest message" if use.n_cut == 1 else f"the oldest {use.n_cut} messages"
-        return f"{words}: {oldest} will be left out."
+        oldest = tr("the oldest message") if use.n_cut == 1 else tr("the oldest %n message(s)", None, use.n_cut)
+        return tr("{words}: {oldest} will be left out.").format(words=words, oldest=oldest)
     if left < use.n_answer:
-        return f"{words}: an answer can have {max(0, left):,} more."
+        return tr("{words}: an answer can have {left:,} more.").format(words=words, left=max(0, left))
     return words
 
 
@@ -100,7 +105,7 @@ class ContextGauge(QWidget):
         self._bar.update()
         words = gauge_words(use, is_sliding=is_sliding)
         self._label.setText(words)
-        self._label.setAccessibleName(f"Context: {words}")
+        self._label.setAccessibleName(tr("Context: {words}").format(words=words))
 
     @property
     def words(self) -> str:

@@ -52,6 +52,7 @@ from app.ui.session_control import SessionControl
 from app.ui.settings_control import SettingsControl
 from app.ui.shelf_control import ShelfControl
 from app.ui.token_counts import TokenCounts
+from app.ui.tr import tr
 from app.ui.updates import UpdatesControl
 from app.ui.window_actions import WindowActions
 from app.ui.window_menu import WindowMenu
@@ -168,7 +169,9 @@ class Controller(QObject):
         try:
             return ChatStore()
         except StoreError as fault:
-            self.window.notice.say("error", fault.message, f"{fault.hint} Until then conversations are not saved.")
+            self.window.notice.say(
+                "error", fault.message, tr("{hint} Until then conversations are not saved.").format(hint=fault.hint)
+            )
             return ChatStore.in_memory()
 
     # --- the end --------------------------------------------------------------------------------------
@@ -272,9 +275,11 @@ def report(window: MainWindow, context: dict[str, object]) -> None:
     fault = context.get("exception")
     logger.error("%s", context.get("message"), exc_info=fault if isinstance(fault, BaseException) else None)
     words = (
-        f"Something unexpected went wrong ({type(fault).__name__})." if fault else "Something unexpected went wrong."
+        tr("Something unexpected went wrong ({kind}).").format(kind=type(fault).__name__)
+        if fault
+        else tr("Something unexpected went wrong.")
     )
     if isValid(window):  # a task that is collected with the rest of the program reports after the window's end
         window.fault_happened.emit(fault)
-        show = ("Show the report…", lambda: window.action_list.run(REPORT))
-        window.notice.say("error", words, "The details are in the log.", action=show)
+        show = (tr("Show the report…"), lambda: window.action_list.run(REPORT))
+        window.notice.say("error", words, tr("The details are in the log."), action=show)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.ui.actions import Group, WindowAction
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.branching import Branching
@@ -16,20 +17,29 @@ def conversation_actions(
     control: ConversationControl, branching: Branching, deleting: ChatsDeleting
 ) -> tuple[WindowAction, ...]:
     """List them."""
-    group: Group = "Conversation"
+    group: Group = "conversation"
     go_on, settings = branching.go_on_with_last, lambda: control.open()
     return (
-        WindowAction("chat.go_on", "Continue the last answer", go_on, group, ("Ctrl+Shift+G",), also="go on resume"),
+        WindowAction(
+            "chat.go_on", tr("Continue the last answer"), go_on, group, ("Ctrl+Shift+G",), also=tr("go on resume")
+        ),
         WindowAction(
             "chat.settings",
-            "Conversation settings…",
+            tr("Conversation settings…"),
             settings,
             group,
             ("Ctrl+Shift+O",),
-            also="system prompt preset sampling temperature seed grammar schema reasoning",
+            also=tr("system prompt preset sampling temperature seed grammar schema reasoning"),
         ),
         WindowAction(
-            "chat.prompt", "Show the prompt…", control.prompt.open, group, ("Ctrl+Shift+U",), also="chat template"
+            "chat.prompt",
+            tr("Show the prompt…"),
+            control.prompt.open,
+            group,
+            ("Ctrl+Shift+U",),
+            also=tr("chat template"),
         ),
-        WindowAction("chat.deleted", "Deleted conversations…", deleting.open_dialog, group, also="bin trash restore"),
+        WindowAction(
+            "chat.deleted", tr("Deleted conversations…"), deleting.open_dialog, group, also=tr("bin trash restore")
+        ),
     )

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from app.chat.chat_settings import Constraint, ConstraintKind
 from app.ui.model_options import Choice
 from app.ui.theme import GRID, code_font
+from app.ui.tr import tr
 
 _PAUSE_MS = 400
 _LEAST_PX = 26
@@ -33,10 +34,10 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _WRITTEN = {written: meant for meant, written in _ESCAPES.items()}
 _MOST_FILE_BYTES = 4 * 1024 * 1024
 FORMATS: tuple[tuple[ConstraintKind, str], ...] = (
-    ("none", "No format"),
-    ("json", "JSON, any"),
-    ("json_schema", "JSON that fits a schema"),
-    ("gbnf", "A grammar (GBNF)"),
+    ("none", tr("No format")),
+    ("json", tr("JSON, any")),
+    ("json_schema", tr("JSON that fits a schema")),
+    ("gbnf", tr("A grammar (GBNF)")),
 )
 
 
@@ -169,9 +170,9 @@ class SeedBox(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kind = ChoiceBox("Seed", "", ((False, "New for each answer"), (True, "Always the same")))
+        self.kind = ChoiceBox(tr("Seed"), "", ((False, tr("New for each answer")), (True, tr("Always the same"))))
         self.number = NumberBox(0, (1 << 32) - 1, 1, is_whole=True)
-        self.number.setAccessibleName("Seed number")
+        self.number.setAccessibleName(tr("Seed number"))
         self.setFocusProxy(self.kind)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -201,10 +202,10 @@ class FormatBox(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kind = ChoiceBox("Format", "", FORMATS)
+        self.kind = ChoiceBox(tr("Format"), "", FORMATS)
         self.text = TextBox(180, is_code=True)
-        self.text.setAccessibleName("Schema or grammar")
-        self.load = QPushButton("Read from a &file…")
+        self.text.setAccessibleName(tr("Schema or grammar"))
+        self.load = QPushButton(tr("Read from a &file…"))
         self.setFocusProxy(self.kind)
         row = QHBoxLayout()
         row.addWidget(self.kind)
@@ -243,8 +244,8 @@ class FormatBox(QWidget):
 
     def on_load(self) -> None:
         """Ask for a file with a schema or a grammar."""
-        dialog = QFileDialog(self.window(), "Read a schema or a grammar")
-        dialog.setNameFilters(["Schemas and grammars (*.json *.gbnf *.txt)", "All files (*)"])
+        dialog = QFileDialog(self.window(), tr("Read a schema or a grammar"))
+        dialog.setNameFilters([tr("Schemas and grammars (*.json *.gbnf *.txt)"), tr("All files (*)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda name: self.read(Path(name)))
         dialog.finished.connect(dialog.deleteLater)
@@ -255,7 +256,7 @@ class FormatBox(QWidget):
         try:
             self.text.setPlainText(read_text(path))
         except (OSError, UnicodeDecodeError, ValueError) as fault:
-            self.refused.emit(f"{path.name} cannot be read: {fault}")
+            self.refused.emit(tr("{name} cannot be read: {fault}").format(name=path.name, fault=fault))
         else:
             self.text.flush()
 

@@ -13,6 +13,7 @@ from app.errors import UsageError
 from app.ui.conversation_dialog import ConversationDialog
 from app.ui.conversation_presets import Presets
 from app.ui.conversation_prompt import PromptControl
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host import Host
@@ -129,7 +130,7 @@ class ConversationControl(QObject):
 
     def reset(self) -> None:
         """Let the program's settings hold, with a chance to take that back."""
-        self._replace(ConversationSettings(), "This conversation has the program's settings again.")
+        self._replace(ConversationSettings(), tr("This conversation has the program's settings again."))
 
     def take_preset(self, preset_id: int) -> None:
         """Let the conversation have the settings of a preset, or with 0 the program's."""
@@ -138,7 +139,9 @@ class ConversationControl(QObject):
             return
         preset = next((preset for preset in self._presets() if preset.id == preset_id), None)
         if preset is not None:
-            self._replace(preset.settings, f"This conversation has the settings of “{preset.name}”.")
+            self._replace(
+                preset.settings, tr("This conversation has the settings of “{name}”.").format(name=preset.name)
+            )
 
     def _replace(self, settings: ConversationSettings, words: str) -> None:
         before, current = self._chats.settings, self._chats.current
@@ -151,7 +154,7 @@ class ConversationControl(QObject):
                 self._chats.change_settings(before)
 
         self._chats.change_settings(settings)
-        self._window.notice.say("info", words, action=("Undo", undo), expires_s=UNDO_S)
+        self._window.notice.say("info", words, action=(tr("Undo"), undo), expires_s=UNDO_S)
 
     def on_preset_action(self, action: str) -> None:
         """Do something with presets."""

@@ -31,12 +31,13 @@ from app.ui.conversation_boxes import ChoiceBox, FormatBox
 from app.ui.conversation_fields import PAGES, WORDS, Field, contexts, default_of, default_words
 from app.ui.dialog_size import fit, without_default
 from app.ui.theme import GRID, named
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.settings import Settings
 
-AS_PROGRAM = "The program's settings"
-OWN = "Settings of its own"
+AS_PROGRAM = tr("The program's settings")
+OWN = tr("Settings of its own")
 
 
 class ConversationDialog(QDialog):
@@ -50,19 +51,19 @@ class ConversationDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Conversation settings")
+        self.setWindowTitle(tr("Conversation settings"))
         fit(self, 640, 680)
         self.fields = {name: Field(name) for name in WORDS}
         self.presets = QComboBox()
-        self.presets.setAccessibleName("Preset")
-        self.more = QPushButton("Presets")
+        self.presets.setAccessibleName(tr("Preset"))
+        self.more = QPushButton(tr("Presets"))
         self.actions_menu = QMenu(self.more)
         self.more.setMenu(self.actions_menu)
         self.tabs = QTabWidget()
         self.said = QLabel(wordWrap=True)
         self.said.hide()
-        self.reset_all = QPushButton("&Reset all")
-        self.prompt = QPushButton("Show the &prompt…")
+        self.reset_all = QPushButton(tr("&Reset all"))
+        self.prompt = QPushButton(tr("Show the &prompt…"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._preset: int | None = None
         self._connect()
@@ -76,11 +77,11 @@ class ConversationDialog(QDialog):
             box.refused.connect(self.say)
         self.presets.activated.connect(lambda index: self.preset_chosen.emit(self.presets.itemData(index) or 0))
         for name, words in (
-            ("save", "Save these settings as a preset…"),
-            ("rename", "Rename the preset…"),
-            ("delete", "Delete the preset…"),
-            ("import", "Import presets…"),
-            ("export", "Export all presets…"),
+            ("save", tr("Save these settings as a preset…")),
+            ("rename", tr("Rename the preset…")),
+            ("delete", tr("Delete the preset…")),
+            ("import", tr("Import presets…")),
+            ("export", tr("Export all presets…")),
         ):
             action = QAction(words, self.actions_menu)
             action.setData(name)
@@ -92,7 +93,7 @@ class ConversationDialog(QDialog):
 
     def _build(self) -> None:
         above = QHBoxLayout()
-        label = QLabel("Pr&eset")
+        label = QLabel(tr("Pr&eset"))
         label.setBuddy(self.presets)
         above.addWidget(label)
         above.addWidget(self.presets, 1)

@@ -12,8 +12,9 @@ from app.protocol import Sampling
 from app.settings import Settings
 from app.ui.conversation_boxes import ChoiceBox, FormatBox, NumberBox, SeedBox, TextBox, stop_lines, stop_of
 from app.ui.theme import GRID, IconButton, named, text_font
+from app.ui.tr import tr
 
-REASONING: tuple[tuple[object, str], ...] = ((None, "As the model likes"), (True, "On"), (False, "Off"))
+REASONING: tuple[tuple[object, str], ...] = ((None, tr("As the model likes")), (True, tr("On")), (False, tr("Off")))
 _CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 _PLAIN = Sampling(seed=0)
 
@@ -33,70 +34,86 @@ class Words:
 
 WORDS: dict[str, Words] = {
     "system_prompt": Words(
-        "Instructions",
-        "System prompt",
-        "What the model is told before the conversation: who it is, what it should heed. Not every model obeys.",
+        tr("Instructions"),
+        tr("System prompt"),
+        tr("What the model is told before the conversation: who it is, what it should heed. Not every model obeys."),
     ),
     "reasoning": Words(
-        "Instructions",
-        "Reasoning",
-        "Whether the model thinks before it answers. Thinking takes time and often helps with sums, code and riddles.",
+        tr("Instructions"),
+        tr("Reasoning"),
+        tr(
+            "Whether the model thinks before it answers. Thinking takes time and often helps with "
+            "sums, code and riddles."
+        ),
     ),
     "temperature": Words(
-        "Sampling",
-        "Temperature",
-        "How daring the choice of words is. 0 always takes the most likely word; 0.8 is lively; 1.5 falls apart.",
+        tr("Sampling"),
+        tr("Temperature"),
+        tr("How daring the choice of words is. 0 always takes the most likely word; 0.8 is lively; 1.5 falls apart."),
     ),
     "top_k": Words(
-        "Sampling", "Top-k", "Only so many of the most likely words are considered. Fewer is safer. 0 considers all."
+        tr("Sampling"),
+        tr("Top-k"),
+        tr("Only so many of the most likely words are considered. Fewer is safer. 0 considers all."),
     ),
     "top_p": Words(
-        "Sampling",
-        "Top-p",
-        "Only the most likely words that together have this probability are considered. 1 considers all.",
+        tr("Sampling"),
+        tr("Top-p"),
+        tr("Only the most likely words that together have this probability are considered. 1 considers all."),
     ),
     "min_p": Words(
-        "Sampling",
-        "Min-p",
-        "Words less likely than this share of the most likely one are not considered. 0 considers all.",
+        tr("Sampling"),
+        tr("Min-p"),
+        tr("Words less likely than this share of the most likely one are not considered. 0 considers all."),
     ),
     "seed": Words(
-        "Sampling",
-        "Seed",
-        "Where chance begins. The same seed, question and settings give the same answer, with speculation or without.",
+        tr("Sampling"),
+        tr("Seed"),
+        tr(
+            "Where chance begins. The same seed, question and settings give the same answer,"
+            " with speculation or without."
+        ),
     ),
     "repeat_penalty": Words(
-        "Repetition", "Repetition penalty", "Makes words that were just used less likely. 1 is off; 1.1 is gentle."
+        tr("Repetition"),
+        tr("Repetition penalty"),
+        tr("Makes words that were just used less likely. 1 is off; 1.1 is gentle."),
     ),
     "frequency_penalty": Words(
-        "Repetition", "Frequency penalty", "Makes a word less likely each time that it was used. 0 is off."
+        tr("Repetition"), tr("Frequency penalty"), tr("Makes a word less likely each time that it was used. 0 is off.")
     ),
     "presence_penalty": Words(
-        "Repetition", "Presence penalty", "Makes a word less likely once it was used, however often. 0 is off."
+        tr("Repetition"),
+        tr("Presence penalty"),
+        tr("Makes a word less likely once it was used, however often. 0 is off."),
     ),
     "penalty_last_n": Words(
-        "Repetition", "Looking back", "How many of the last tokens the three penalties look at. 0 switches them off."
+        tr("Repetition"),
+        tr("Looking back"),
+        tr("How many of the last tokens the three penalties look at. 0 switches them off."),
     ),
     "max_tokens": Words(
-        "Length",
-        "Longest answer",
-        "Tokens after which an answer stops; it can be continued. A token is about ¾ of a word.",
+        tr("Length"),
+        tr("Longest answer"),
+        tr("Tokens after which an answer stops; it can be continued. A token is about ¾ of a word."),
     ),
     "stop": Words(
-        "Length",
-        "Stop at",
-        "Texts that end an answer, one a line; they are not shown. \\n is a line break, \\\\ a backslash.",
+        tr("Length"),
+        tr("Stop at"),
+        tr("Texts that end an answer, one a line; they are not shown. \\n is a line break, \\\\ a backslash."),
     ),
     "n_ctx": Words(
-        "Length",
-        "Context length",
-        "How much of the conversation the model can look at. Longer takes more memory, and a new load.",
+        tr("Length"),
+        tr("Context length"),
+        tr("How much of the conversation the model can look at. Longer takes more memory, and a new load."),
     ),
     "constraint": Words(
-        "Format",
-        "Format",
-        "Makes the answer keep to a form, word for word. The model only chooses what the form allows; say in the"
-        " message, too, what you want.",
+        tr("Format"),
+        tr("Format"),
+        tr(
+            "Makes the answer keep to a form, word for word. The model only chooses what the form allows; say in the"
+            " message, too, what you want."
+        ),
     ),
 }
 PAGES = tuple(dict.fromkeys(words.page for words in WORDS.values()))
@@ -114,9 +131,9 @@ def box_of(name: str) -> Box:
         case "constraint":
             return FormatBox()
         case "reasoning":
-            return ChoiceBox("Reasoning", "", REASONING)
+            return ChoiceBox(tr("Reasoning"), "", REASONING)
         case "n_ctx":
-            return ChoiceBox("Context length", "", ())
+            return ChoiceBox(tr("Context length"), "", ())
         case "top_k" | "penalty_last_n":
             return NumberBox(0, 1 << 20, 8, is_whole=True)
         case "max_tokens":
@@ -147,13 +164,13 @@ def default_words(name: str, settings: Settings) -> str:
     value = default_of(name, settings)
     match name:
         case "seed":
-            return "new for each answer"
+            return tr("new for each answer")
         case "reasoning":
-            return "as the model likes"
+            return tr("as the model likes")
         case "stop" | "constraint":
-            return "none"
+            return tr("none")
         case "system_prompt":
-            return "that of the program" if value else "none"
+            return tr("that of the program") if value else tr("none")
         case "n_ctx":
             return context_words(value) if isinstance(value, int) else ""
     return f"{value:,}"  # a number
@@ -161,13 +178,18 @@ def default_words(name: str, settings: Settings) -> str:
 
 def context_words(n_ctx: int) -> str:
     """Say how long a context is."""
-    return f"{n_ctx:,} tokens" if n_ctx else "as long as the model can"
+    return tr("{n_ctx:,} tokens").format(n_ctx=n_ctx) if n_ctx else tr("as long as the model can")
 
 
 def contexts(n_ctx_train: int, *present: int) -> tuple[tuple[object, str], ...]:
     """Offer the context lengths that a model can have, and those that are set."""
     fitting = {n for n in _CONTEXTS if not n_ctx_train or n <= n_ctx_train} | {n_ctx_train, *present}
-    longest = (0, f"As long as the model can: {n_ctx_train:,} tokens" if n_ctx_train else "As long as the model can")
+    longest = (
+        0,
+        tr("As long as the model can: {n_ctx_train:,} tokens").format(n_ctx_train=n_ctx_train)
+        if n_ctx_train
+        else tr("As long as the model can"),
+    )
     return (*((n, context_words(n)) for n in sorted(fitting - {0})), longest)
 
 
@@ -184,7 +206,7 @@ class Field(QWidget):
         self.label = QLabel(words.label)
         self.label.setBuddy(self.box)
         self.tag = named(QLabel(), "muted")
-        self.reset = IconButton("restart", f"Reset {words.label}")
+        self.reset = IconButton("restart", tr("Reset {label}").format(label=words.label))
         self.help = named(QLabel(words.help, wordWrap=True), "muted")
         self.help.setFont(text_font(-0.5))
         self.error = named(QLabel(wordWrap=True), "error")
@@ -225,9 +247,9 @@ class Field(QWidget):
         is_own = value is not None
         self.box.show_value(value if is_own else default)
         self.label.setFont(text_font(bold=is_own))
-        self.tag.setText(f"• changed; without it: {words}" if is_own else "")
+        self.tag.setText(tr("• changed; without it: {words}").format(words=words) if is_own else "")
         self.reset.setVisible(is_own)
-        said = "Changed. Without it: {words}. {help}" if is_own else "{help}"
+        said = tr("Changed. Without it: {words}. {help}") if is_own else "{help}"
         self.box.setAccessibleDescription(said.format(words=words, help=self._help))
 
     def show_fault(self, words: str) -> None:

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chat.conversation import counted
 from app.ui.theme import GRID, colours, see_through, text_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.conversation import ConversationHead, Folder
@@ -46,20 +46,20 @@ def period_of(moment: datetime, now: datetime) -> str:
     """Name the part of the past that a moment belongs to, in local days."""
     day, today = moment.astimezone().date(), now.astimezone().date()
     if day >= today:
-        return "Today"
+        return tr("Today")
     if day == today - timedelta(days=1):
-        return "Yesterday"
+        return tr("Yesterday")
     if day > today - timedelta(days=7):
-        return "Previous 7 days"
+        return tr("Previous 7 days")
     if day > today - timedelta(days=30):
-        return "Previous 30 days"
+        return tr("Previous 30 days")
     return f"{day:%B %Y}"
 
 
 def rows_of(heads: Sequence[ConversationHead], now: datetime, folders: Sequence[Folder] = ()) -> list[Row]:
     """Put the pinned conversations first, then folders, then the others with a heading before each period."""
     pinned = [head for head in heads if head.is_pinned]
-    rows = [Row("Pinned"), *(Row("Pinned", head) for head in pinned)] if pinned else []
+    rows = [Row(tr("Pinned")), *(Row(tr("Pinned"), head) for head in pinned)] if pinned else []
     known = {folder.id for folder in folders}
     for folder in folders:
         rows.append(Row(folder.name, folder=folder))
@@ -120,12 +120,14 @@ class ConversationList(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return row.words
         if role == Qt.ItemDataRole.ToolTipRole and row.head:
-            return (
-                f"{row.head.title}\n{row.head.updated_at.astimezone():%Y-%m-%d %H:%M}, {row.head.n_messages} messages"
+            return tr("{title}\n{when:%Y-%m-%d %H:%M}, %n message(s)", None, row.head.n_messages).format(
+                title=row.head.title, when=row.head.updated_at.astimezone()
             )
         if role == Qt.ItemDataRole.AccessibleTextRole and row.folder:
-            state = "open" if row.folder.is_open else "closed"
-            return f"Folder {row.folder.name}, {counted(row.folder.n_conversations, 'conversation')}, {state}"
+            n = row.folder.n_conversations
+            if row.folder.is_open:
+                return tr("Folder {name}, %n conversation(s), open", None, n).format(name=row.folder.name)
+            return tr("Folder {name}, %n conversation(s), closed", None, n).format(name=row.folder.name)
         if role == Qt.ItemDataRole.AccessibleTextRole and row.head:
             return " ".join(part for part in (row.head.title, row.head.snippet) if part)
         return None
@@ -160,7 +162,7 @@ class ConversationView(QListView):
         self.setModel(self.rows)
         self.setItemDelegate(_Painter(self))
         see_through(self)
-        self.setAccessibleName("Conversations")
+        self.setAccessibleName(tr("Conversations"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -241,5 +243,5 @@ class _Painter(QStyledItemDelegate):
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: _Index) -> QWidget:
         editor = super().createEditor(parent, option, index)
-        editor.setAccessibleName("New title")
+        editor.setAccessibleName(tr("New title"))
         return editor

@@ -14,6 +14,7 @@ from app.chat.export import write_whole
 from app.errors import SlipstreamError, StoreError
 from app.ui.question import Question
 from app.ui.told import Told
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.shelving import Presets as StoredPresets
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "slipstream-presets.json"
 _MOST_FILE_BYTES = 16 * 1024 * 1024
-_FILTER = "Presets (*.json)"
+_FILTER = tr("Presets (*.json)")
 
 
 class Presets(QObject):
@@ -38,7 +39,7 @@ class Presets(QObject):
     def all(self) -> tuple[Preset, ...]:
         """List them by name."""
         if self._known is None:
-            with Told(self._window.notice, "The presets could not be read."):
+            with Told(self._window.notice, tr("The presets could not be read.")):
                 self._known = self._stored.all()
         return self._known or ()
 
@@ -53,22 +54,22 @@ class Presets(QObject):
         """
         preset = next((preset for preset in self.all() if preset.id == chosen), None)
         if action == "save":
-            self._ask_name(dialog, "Save preset", "", lambda name: self.save(dialog, name, settings))
+            self._ask_name(dialog, tr("Save preset"), "", lambda name: self.save(dialog, name, settings))
         elif action == "import":
-            self._ask_file(dialog, "Import presets", lambda path: self.read(dialog, path), is_save=False)
+            self._ask_file(dialog, tr("Import presets"), lambda path: self.read(dialog, path), is_save=False)
         elif action == "export":
-            self._ask_file(dialog, "Export presets", lambda path: self.write(dialog, path), is_save=True)
+            self._ask_file(dialog, tr("Export presets"), lambda path: self.write(dialog, path), is_save=True)
         elif preset is not None and action == "rename":
-            self._ask_name(dialog, "Rename preset", preset.name, lambda name: self.rename(dialog, preset, name))
+            self._ask_name(dialog, tr("Rename preset"), preset.name, lambda name: self.rename(dialog, preset, name))
         elif preset is not None and action == "delete":
-            question = f"Delete the preset “{preset.name}”?"
-            words = "Conversations that took it over keep its settings."
-            Question(dialog, question, words, "Delete").ask(lambda: self.delete(dialog, preset), lambda: None)
+            question = tr("Delete the preset “{name}”?").format(name=preset.name)
+            words = tr("Conversations that took it over keep its settings.")
+            Question(dialog, question, words, tr("Delete")).ask(lambda: self.delete(dialog, preset), lambda: None)
 
     def _ask_name(self, dialog: ConversationDialog, title: str, name: str, then: Callable[[str], None]) -> None:
         ask = QInputDialog(dialog)
         ask.setWindowTitle(title)
-        ask.setLabelText("Name of the preset")
+        ask.setLabelText(tr("Name of the preset"))
         ask.setTextValue(name)
         ask.textValueSelected.connect(then)
         ask.finished.connect(ask.deleteLater)
@@ -76,7 +77,7 @@ class Presets(QObject):
 
     def _ask_file(self, dialog: ConversationDialog, title: str, then: Callable[[Path], None], *, is_save: bool) -> None:
         ask = QFileDialog(dialog, title, FILE_NAME if is_save else "")
-        ask.setNameFilters([_FILTER, "All files (*)"])
+        ask.setNameFilters([_FILTER, tr("All files (*)")])
         if is_save:
             ask.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             ask.setDefaultSuffix("json")
@@ -93,15 +94,15 @@ class Presets(QObject):
         name = " ".join(name.split())[:PRESET_NAME_LENGTH]
         present = next((preset for preset in self.all() if preset.name.casefold() == name.casefold()), None)
         if present is not None and present.settings != settings:
-            question = f"Replace the preset “{present.name}”?"
-            Question(dialog, question, "Its settings are lost then.", "Replace").ask(
+            question = tr("Replace the preset “{name}”?").format(name=present.name)
+            Question(dialog, question, tr("Its settings are lost then."), tr("Replace")).ask(
                 lambda: self._keep(dialog, name, settings), lambda: None
             )
         else:
             self._keep(dialog, name, settings)
 
     def _keep(self, dialog: ConversationDialog, name: str, settings: ConversationSettings) -> None:
-        self._do(dialog, lambda: self._stored.save(name, settings), f"Saved as “{name}”.")
+        self._do(dialog, lambda: self._stored.save(name, settings), tr("Saved as “{name}”.").format(name=name))
 
     def rename(self, dialog: ConversationDialog, preset: Preset, name: str) -> None:
         """Give a preset another name."""
@@ -109,7 +110,7 @@ class Presets(QObject):
 
     def delete(self, dialog: ConversationDialog, preset: Preset) -> None:
         """Delete a preset."""
-        words = f"The preset “{preset.name}” was deleted."
+        words = tr("The preset “{name}” was deleted.").format(name=preset.name)
         self._do(dialog, lambda: self._stored.delete(preset.id), words)
 
     def read(self, dialog: ConversationDialog, path: Path) -> None:
@@ -121,9 +122,9 @@ class Presets(QObject):
         except SlipstreamError as fault:
             dialog.say(f"{fault.message} {fault.hint}")
         except OSError as fault:
-            dialog.say(f"{path.name} cannot be read: {fault.strerror}.")
+            dialog.say(tr("{name} cannot be read: {strerror}.").format(name=path.name, strerror=fault.strerror))
         else:
-            words = "1 preset was added." if len(found) == 1 else f"{len(found)} presets were added."
+            words = tr("%n preset(s) (was|were) added.", None, len(found))
             self._do(dialog, lambda: self._stored.add(found), words)
 
     def write(self, dialog: ConversationDialog, path: Path) -> None:
@@ -133,7 +134,7 @@ class Presets(QObject):
         except SlipstreamError as fault:
             dialog.say(f"{fault.message} {fault.hint}")
         else:
-            dialog.say(f"Exported to {path}.")
+            dialog.say(tr("Exported to {path}.").format(path=path))
 
     def _do(self, dialog: ConversationDialog, work: Callable[[], object], words: str) -> None:
         try:

@@ -20,6 +20,7 @@ from app.errors import SlipstreamError
 from app.protocol import ChatMessage, Rendered, Templating
 from app.ui.conversation_boxes import read_text
 from app.ui.conversation_prompt_dialog import PromptDialog
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host import Host
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
     from app.ui.choices import Choices
     from app.ui.main_window import MainWindow
 
-HAS_SWITCH = "This model's template has a switch for it."
-NO_SWITCH = "This model's template has no switch for it, so the setting changes nothing."
+HAS_SWITCH = tr("This model's template has a switch for it.")
+NO_SWITCH = tr("This model's template has no switch for it, so the setting changes nothing.")
 MOST_CHARS, MOST_LINE_CHARS = 200_000, 20_000
-TOO_LONG = "That is longer than any chat template. It was not taken over."
-NEXT_MESSAGE = "(your next message)"
+TOO_LONG = tr("That is longer than any chat template. It was not taken over.")
+NEXT_MESSAGE = tr("(your next message)")
 
 
 def is_possible(text: str) -> bool:
@@ -169,7 +170,7 @@ class PromptControl(QObject):
             text = read_text(path)
         except (OSError, UnicodeDecodeError, ValueError) as fault:
             if self.dialog is not None:
-                self.dialog.show_refusal(f"{path.name} cannot be read: {fault}")
+                self.dialog.show_refusal(tr("{name} cannot be read: {fault}").format(name=path.name, fault=fault))
             return
         if self.dialog is not None and is_possible(text):
             self.dialog.show_template(text, is_own=True)

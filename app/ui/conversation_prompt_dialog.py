@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.dialog_size import fit, without_default
 from app.ui.theme import GRID, code_font, named, number_font, text_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.protocol import Rendered
@@ -36,10 +37,12 @@ ENDLESS_LINE = 5_000
 def size_words(n_tokens: int, n_ctx: int) -> str:
     """Say how long a prompt is."""
     if not n_tokens:
-        return f"Far more tokens than the context of {n_ctx:,} holds."
+        return tr("Far more tokens than the context of {n_ctx:,} holds.").format(n_ctx=n_ctx)
     if n_ctx and n_tokens >= n_ctx:
-        return f"{n_tokens:,} tokens: more than the context of {n_ctx:,} holds."
-    return f"{n_tokens:,} of {n_ctx:,} tokens"
+        return tr("{n_tokens:,} tokens: more than the context of {n_ctx:,} holds.").format(
+            n_tokens=n_tokens, n_ctx=n_ctx
+        )
+    return tr("{n_tokens:,} of {n_ctx:,} tokens").format(n_tokens=n_tokens, n_ctx=n_ctx)
 
 
 def shortened(prompt: str) -> str:
@@ -49,7 +52,7 @@ def shortened(prompt: str) -> str:
     if len(prompt) <= most:
         return prompt
     half = most // 2
-    left_out = f"\n\n[… {len(prompt) - 2 * half:,} characters are not shown …]\n\n"
+    left_out = tr("\n\n[… {n_prompt:,} characters are not shown …]\n\n").format(n_prompt=len(prompt) - 2 * half)
     return prompt[:half] + left_out + prompt[-half:]
 
 
@@ -62,21 +65,21 @@ class PromptDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Prompt and template")
+        self.setWindowTitle(tr("Prompt and template"))
         fit(self, 760, 720)
         self._own = ""
-        self.size_line = QLabel("Being rendered…")
+        self.size_line = QLabel(tr("Being rendered…"))
         self.size_line.setFont(number_font())
         self.prompt = QPlainTextEdit(readOnly=True)
-        self.prompt.setAccessibleName("Prompt")
+        self.prompt.setAccessibleName(tr("Prompt"))
         self.notices = named(QLabel(wordWrap=True), "error")
         self.about = named(QLabel(wordWrap=True), "muted")
         self.template = QPlainTextEdit()
-        self.template.setAccessibleName("Chat template")
+        self.template.setAccessibleName(tr("Chat template"))
         self.template.setTabChangesFocus(True)
-        self.copy_own = QPushButton("Start from the model's &own")
-        self.load = QPushButton("Read from a &file…")
-        self.reset = QPushButton("&Reset")
+        self.copy_own = QPushButton(tr("Start from the model's &own"))
+        self.load = QPushButton(tr("Read from a &file…"))
+        self.reset = QPushButton(tr("&Reset"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         for text in (self.prompt, self.template):
             text.setFont(code_font(-0.5))
@@ -95,13 +98,13 @@ class PromptDialog(QDialog):
         upper, lower = QWidget(), QWidget()
         column = QVBoxLayout(upper)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(_heading("The conversation as the model gets it"))
+        column.addWidget(_heading(tr("The conversation as the model gets it")))
         column.addWidget(self.size_line)
         column.addWidget(self.prompt, 1)
         column.addWidget(self.notices)
         column = QVBoxLayout(lower)
         column.setContentsMargins(0, GRID, 0, 0)
-        column.addWidget(_heading("Chat template (Jinja)"))
+        column.addWidget(_heading(tr("Chat template (Jinja)")))
         column.addWidget(self.about)
         column.addWidget(self.template, 1)
         row = QHBoxLayout()
@@ -135,9 +138,11 @@ class PromptDialog(QDialog):
     def _say_whose(self, *, is_set: bool) -> None:
         self.reset.setEnabled(is_set)
         words = (
-            "This template is used for the model “{model}” in place of its own. Reset goes back to its own."
+            tr("This template is used for the model “{model}” in place of its own. Reset goes back to its own.")
             if is_set
-            else "The model “{model}” uses its own template. What is written here takes its place in the next answer."
+            else tr(
+                "The model “{model}” uses its own template. What is written here takes its place in the next answer."
+            )
         )
         self.about.setText(words.format(model=self._model))
 
@@ -183,8 +188,8 @@ class PromptDialog(QDialog):
 
     def on_load(self) -> None:
         """Ask for a file with a template."""
-        dialog = QFileDialog(self, "Read a chat template")
-        dialog.setNameFilters(["Templates (*.jinja *.jinja2 *.j2 *.txt)", "All files (*)"])
+        dialog = QFileDialog(self, tr("Read a chat template"))
+        dialog.setNameFilters([tr("Templates (*.jinja *.jinja2 *.j2 *.txt)"), tr("All files (*)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda name: self.file_chosen.emit(Path(name)))
         dialog.finished.connect(dialog.deleteLater)

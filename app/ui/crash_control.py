@@ -13,6 +13,7 @@ from app.host.doctor_page import DoctorPage
 from app.ui.actions import WindowAction
 from app.ui.crash_report import Fault, death_of, fault_of, report
 from app.ui.latest import Latest
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host import Host, HostState
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 REPORT = "program.report"
 MOST_FAULTS = 5
 
-_COLLECTING = "The facts about this machine are being collected…"
+_COLLECTING = tr("The facts about this machine are being collected…")
 
 
 class CrashControl(QObject):
@@ -44,7 +45,7 @@ class CrashControl(QObject):
         window.fault_happened.connect(self.on_fault)
         self._unsubscribe = host.subscribe(self.on_host_state)
         window.action_list.add(
-            WindowAction(REPORT, "Report a problem…", self.open, "Program", also="crash bug doctor feedback")
+            WindowAction(REPORT, tr("Report a problem…"), self.open, "program", also=tr("crash bug doctor feedback"))
         )
 
     async def close(self) -> None:

@@ -17,9 +17,10 @@ from PySide6.QtWidgets import (
 
 from app.ui.dialog_size import fit
 from app.ui.theme import GRID, code_font, named
+from app.ui.tr import tr
 
 _WIDTH_PX, _HEIGHT_PX = 720, 560
-_ABOUT = (
+_ABOUT = tr(
     "This is what the button copies, letter for letter. Nothing is sent anywhere: paste it where you want to report the"
     " fault. Folders, account names and addresses are left out."
 )
@@ -32,16 +33,16 @@ class CrashDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Report a problem")
+        self.setWindowTitle(tr("Report a problem"))
         self.about = QLabel(_ABOUT, wordWrap=True)
         self.text = QPlainTextEdit(readOnly=True)
         self.text.setFont(code_font(-0.5))
         self.text.setTabChangesFocus(True)
-        self.text.setAccessibleName("The report")
-        self.with_words = QCheckBox("Also the fault's own words; they may quote what you wrote")
+        self.text.setAccessibleName(tr("The report"))
+        self.with_words = QCheckBox(tr("Also the fault's own words; they may quote what you wrote"))
         self.with_words.toggled.connect(self.words_wanted)
         self.state = named(QLabel(wordWrap=True), "muted")
-        self.copy = QPushButton("&Copy the report")
+        self.copy = QPushButton(tr("&Copy the report"))
         self.copy.clicked.connect(self.on_copy)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
@@ -62,5 +63,5 @@ class CrashDialog(QDialog):
     def on_copy(self) -> None:
         """Put the report on the clipboard."""
         QGuiApplication.clipboard().setText(self.text.toPlainText())
-        self.state.setText("Copied. Nothing was sent.")
+        self.state.setText(tr("Copied. Nothing was sent."))
         self.state.show()

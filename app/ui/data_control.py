@@ -22,6 +22,7 @@ from app.paths import config_dir, data_dir
 from app.ui.actions import WindowAction
 from app.ui.question import Question
 from app.ui.reveal import show_folder
+from app.ui.tr import tr
 from app.ui.work_dialog import Work, WorkDialog
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_KINDS = {"JSON, with all branches": "json", "Markdown": "md", "HTML": "html", "Text": "txt"}
-_CANCELLED = "Cancelled. Nothing was changed."
+_KINDS = {"json": tr("JSON, with all branches"), "md": tr("Markdown"), "html": tr("HTML"), "txt": tr("Text")}
+_CANCELLED = tr("Cancelled. Nothing was changed.")
 
 
 class DataControl(QObject):
@@ -53,14 +54,21 @@ class DataControl(QObject):
         self.on_restore: Callable[[Path], None] = lambda _path: None
         window.action_list.add(
             WindowAction(
-                "data.export", "Export all conversations…", self.ask_export, "Program", in_menu=False, also="save"
+                "data.export",
+                tr("Export all conversations…"),
+                self.ask_export,
+                "program",
+                in_menu=False,
+                also=tr("save"),
             ),
             WindowAction(
-                "data.import", "Import conversations…", self.ask_import, "Program", in_menu=False, also="open"
+                "data.import", tr("Import conversations…"), self.ask_import, "program", in_menu=False, also=tr("open")
             ),
-            WindowAction("data.backup", "Back up everything…", self.ask_backup, "Program", in_menu=False, also="save"),
-            WindowAction("data.restore", "Restore a backup…", self.ask_restore, "Program", in_menu=False),
-            WindowAction("data.show", "Show the data folder", self.show, "Program", in_menu=False),
+            WindowAction(
+                "data.backup", tr("Back up everything…"), self.ask_backup, "program", in_menu=False, also=tr("save")
+            ),
+            WindowAction("data.restore", tr("Restore a backup…"), self.ask_restore, "program", in_menu=False),
+            WindowAction("data.show", tr("Show the data folder"), self.show, "program", in_menu=False),
         )
 
     def do(self, name: str) -> None:
@@ -69,12 +77,18 @@ class DataControl(QObject):
 
     def where(self) -> str:
         """Say where what a person has made is kept."""
-        return f"Conversations and baselines: {data_dir()}\nSettings: {config_dir()}"
+        return tr("Conversations and baselines: {data_dir}\nSettings: {config_dir}").format(
+            data_dir=data_dir(), config_dir=config_dir()
+        )
 
     def show(self) -> None:
         """Show the folder in the system's file manager."""
         if not show_folder(data_dir()):
-            self._window.notice.say("info", f"Your data is in {data_dir()}.", "No file manager was found to show it.")
+            self._window.notice.say(
+                "info",
+                tr("Your data is in {data_dir}.").format(data_dir=data_dir()),
+                tr("No file manager was found to show it."),
+            )
 
     async def close(self) -> None:
         """Stop what is under way, and wait for its end."""
@@ -95,32 +109,32 @@ class DataControl(QObject):
 
     def ask_export(self) -> None:
         """Ask where all conversations are to go, and as what."""
-        dialog = QFileDialog(self._parent, "Export all conversations", "conversations.json")
+        dialog = QFileDialog(self._parent, tr("Export all conversations"), "conversations.json")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters([f"{words} (*.{kind})" for words, kind in _KINDS.items()])
+        dialog.setNameFilters([f"{words} (*.{kind})" for kind, words in _KINDS.items()])
         dialog.setDefaultSuffix("json")
         dialog.filterSelected.connect(lambda words: dialog.setDefaultSuffix(words.rpartition("*.")[2].rstrip(")")))
         self._open(dialog, lambda names: self.export_all(Path(names[0])))
 
     def ask_import(self) -> None:
         """Ask which files to add."""
-        dialog = QFileDialog(self._parent, "Import conversations")
+        dialog = QFileDialog(self._parent, tr("Import conversations"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilters(["Conversations (*.json *.jsonl *.zip)", "All files (*)"])
+        dialog.setNameFilters([tr("Conversations (*.json *.jsonl *.zip)"), tr("All files (*)")])
         self._open(dialog, lambda names: self.import_files([Path(name) for name in names]))
 
     def ask_backup(self) -> None:
         """Ask where the backup is to go."""
-        dialog = QFileDialog(self._parent, "Back up everything", f"slipstream-{export_day()}.zip")
+        dialog = QFileDialog(self._parent, tr("Back up everything"), f"slipstream-{export_day()}.zip")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("zip")
         self._open(dialog, lambda names: self.back_up(Path(names[0])))
 
     def ask_restore(self) -> None:
         """Ask which backup to restore."""
-        dialog = QFileDialog(self._parent, "Restore a backup")
+        dialog = QFileDialog(self._parent, tr("Restore a backup"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Backups (*.zip)", "All files (*)"])
+        dialog.setNameFilters([tr("Backups (*.zip)"), tr("All files (*)")])
         self._open(dialog, lambda names: self.check_backup(Path(names[0])))
 
     def _open(self, dialog: QFileDialog, then: Callable[[list[str]], None]) -> None:
@@ -147,21 +161,31 @@ class DataControl(QObject):
         self._start(self._check_backup(path))
 
     async def _export_all(self, path: Path) -> None:
-        n_all = await self._do("Exporting all conversations…", partial(export_everything, self._chats.store, path))
-        self._say(f"{conversations_words(n_all)} written to {path}.")
+        n_all = await self._do(tr("Exporting all conversations…"), partial(export_everything, self._chats.store, path))
+        self._say(
+            tr("{conversations_words} written to {path}.").format(
+                conversations_words=conversations_words(n_all), path=path
+            )
+        )
 
     async def _back_up(self, path: Path) -> None:
-        manifest = await self._do("Backing everything up…", lambda note: backup.back_up(path, note))
-        self._say(f"{path} holds {conversations_words(manifest.n_conversations)}, with settings and baselines.")
+        manifest = await self._do(tr("Backing everything up…"), lambda note: backup.back_up(path, note))
+        self._say(
+            tr("{path} holds {conversations_words}, with settings and baselines.").format(
+                path=path, conversations_words=conversations_words(manifest.n_conversations)
+            )
+        )
 
     async def _check_backup(self, path: Path) -> None:
-        manifest = await self._do("Checking the backup…", lambda note: backup.read_manifest(path, note))
+        manifest = await self._do(tr("Checking the backup…"), lambda note: backup.read_manifest(path, note))
         question = self.question = Question(
             self._parent,
-            "Restore this backup?",
-            f"It holds {conversations_words(manifest.n_conversations)} of {manifest.made_at:%Y-%m-%d %H:%M} UTC. They"
-            " take the place of what is here, which is kept in a folder. The window closes and opens anew.",
-            "Restore",
+            tr("Restore this backup?"),
+            tr(
+                "It holds {conversations_words} of {made_at:%Y-%m-%d %H:%M} UTC. They take the place of what "
+                "is here, which is kept in a folder. The window closes and opens anew."
+            ).format(conversations_words=conversations_words(manifest.n_conversations), made_at=manifest.made_at),
+            tr("Restore"),
         )
         question.ask(lambda: self.on_restore(path), self._forget_question)
 
@@ -169,16 +193,16 @@ class DataControl(QObject):
         self.question = None
 
     async def _import(self, paths: list[Path]) -> None:
-        found = await self._do("Reading…", partial(_read_all, paths))
+        found = await self._do(tr("Reading…"), partial(_read_all, paths))
         records = [record for one in found for record in one.records]
-        await self._do("Adding the conversations…", partial(add_everything, self._chats.store, records))
+        await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, records))
         self._chats.refresh()
         self._say(" ".join(f"{path.name}: {one.words()}" for path, one in zip(paths, found, strict=True)))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         if self._tasks:
             work.close()
-            self._window.notice.say("info", "Something else is under way.", "Wait for its end, or cancel it.")
+            self._window.notice.say("info", tr("Something else is under way."), tr("Wait for its end, or cancel it."))
             return
         task = asyncio.get_running_loop().create_task(self._told(work))
         self._tasks.add(task)
@@ -240,8 +264,8 @@ def _own(store: ChatStore) -> ChatStore:
     """
     if not store.is_on_disk:
         raise StoreError(
-            "Conversations are not being saved, so there is no file to work on.",
-            "Export single ones from their menu, and look why they are not saved.",
+            tr("Conversations are not being saved, so there is no file to work on."),
+            tr("Export single ones from their menu, and look why they are not saved."),
         )
     return ChatStore(store.path)
 
@@ -256,7 +280,7 @@ def _read_all(paths: list[Path], note: Progress) -> list[Any]:
 
 def conversations_words(n: int) -> str:
     """How many conversations."""
-    return "1 conversation" if n == 1 else f"{n:,} conversations"
+    return tr("{n:,} conversation(s)", None, n).format(n=n)
 
 
 def export_day() -> str:

@@ -6,27 +6,30 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, named, text_font
+from app.ui.tr import tr
 
 ENTRIES: tuple[tuple[str, str, str], ...] = (
     (
         "export",
-        "&Export all conversations…",
-        "Into one file: JSON with all branches, which can be imported again, or Markdown, HTML or text for reading.",
+        tr("&Export all conversations…"),
+        tr(
+            "Into one file: JSON with all branches, which can be imported again, or Markdown, HTML or text for reading."
+        ),
     ),
     (
         "import",
-        "&Import conversations…",
-        "Files of Slipstream, OpenAI, ChatGPT, LM Studio or Jan. They are added to yours; nothing is replaced.",
+        tr("&Import conversations…"),
+        tr("Files of Slipstream, OpenAI, ChatGPT, LM Studio or Jan. They are added to yours; nothing is replaced."),
     ),
     (
         "backup",
-        "&Back up everything…",
-        "Conversations, presets, settings and baselines in one file, at any time. Models are left out.",
+        tr("&Back up everything…"),
+        tr("Conversations, presets, settings and baselines in one file, at any time. Models are left out."),
     ),
     (
         "restore",
-        "&Restore a backup…",
-        "Puts what a backup holds in the place of what is here, which is kept in a folder. The window opens anew.",
+        tr("&Restore a backup…"),
+        tr("Puts what a backup holds in the place of what is here, which is kept in a folder. The window opens anew."),
     ),
 )
 
@@ -43,12 +46,14 @@ class DataPage(QWidget):
         self.where.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.where.setAccessibleName("Where your data is")
+        self.where.setAccessibleName(tr("Where your data is"))
         self.buttons: dict[str, QPushButton] = {}
         column = QVBoxLayout(self)
         column.setSpacing(GRID // 2)
         column.addWidget(self.where)
-        self._add(column, "show", "&Show the folder", "It stays on this machine; nothing of it is sent anywhere.")
+        self._add(
+            column, "show", tr("&Show the folder"), tr("It stays on this machine; nothing of it is sent anywhere.")
+        )
         for name, words, help_words in ENTRIES:
             self._add(column, name, words, help_words)
         column.addStretch(1)

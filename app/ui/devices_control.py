@@ -24,6 +24,7 @@ from app.host.survey import Survey, survey
 from app.models.release import Releases, build_named, builds_here, source
 from app.ui.devices_dialog import DevicesDialog, arrival_words, state_words
 from app.ui.servers_panel import DANGER
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.models.download import Progress
@@ -64,7 +65,7 @@ class DevicesControl(QObject):
         if self.dialog is None:
             self.dialog = self._make()
         self.dialog.open()
-        self._run("Looking for devices…", survey)
+        self._run(tr("Looking for devices…"), survey)
 
     def _make(self) -> DevicesDialog:
         dialog = DevicesDialog(self._window)
@@ -80,8 +81,8 @@ class DevicesControl(QObject):
         dialog.servers.remove_requested.connect(self.remove_server)
         with suppress(SlipstreamError):  # a mirror's list that cannot be read: fetching says so, adding works on
             dialog.offer_builds([(build.name, build.about) for build in builds_here(source())])
-        dialog.look_requested.connect(lambda: self._run("Looking for devices…", partial(survey, again=True)))
-        dialog.prove_requested.connect(lambda: self._run("Trying each device…", partial(survey, prove=True)))
+        dialog.look_requested.connect(lambda: self._run(tr("Looking for devices…"), partial(survey, again=True)))
+        dialog.prove_requested.connect(lambda: self._run(tr("Trying each device…"), partial(survey, prove=True)))
         dialog.measure_requested.connect(self.measure)
         dialog.finished.connect(self.on_closed)
         return dialog
@@ -98,7 +99,7 @@ class DevicesControl(QObject):
         """Say what the load has taught of the devices, while the page is open."""
         if self.dialog is not None:
             self.refresh()
-            self._run("Looking for devices…", survey)
+            self._run(tr("Looking for devices…"), survey)
 
     # --- choosing -------------------------------------------------------------------------------------
 
@@ -108,17 +109,27 @@ class DevicesControl(QObject):
 
     def use(self, name: str) -> None:
         """Choose a runtime: the engine is started again on it, the program is not."""
-        self._run(f"Looking at {name}…", partial(self._after, partial(self._runtimes.use, name)), is_new_engine=True)
+        self._run(
+            tr("Looking at {name}…").format(name=name),
+            partial(self._after, partial(self._runtimes.use, name)),
+            is_new_engine=True,
+        )
 
     def add(self, path: Path) -> None:
         """Add a runtime and choose it, if it passes the guard."""
-        self._run(f"Looking at {path.name}…", partial(self._after, partial(self._add, path)), is_new_engine=True)
+        self._run(
+            tr("Looking at {name}…").format(name=path.name),
+            partial(self._after, partial(self._add, path)),
+            is_new_engine=True,
+        )
 
     def remove(self) -> None:
         """Take the runtime in use off the list."""
         if self._known is not None and self._known.shelf.active != BUILT_IN:
             name = self._known.shelf.active
-            self._run("Looking again…", partial(self._after, partial(self._runtimes.remove, name)), is_new_engine=True)
+            self._run(
+                tr("Looking again…"), partial(self._after, partial(self._runtimes.remove, name)), is_new_engine=True
+            )
 
     def fetch(self, build: str) -> None:
         """Fetch an official build, then choose it; what has arrived is kept if it is cancelled."""
@@ -139,7 +150,9 @@ class DevicesControl(QObject):
             self._show_busy("")
             raise
         await self._look(
-            f"Looking at {name}…", partial(self._after, partial(self._runtimes.use, name)), is_new_engine=True
+            tr("Looking at {name}…").format(name=name),
+            partial(self._after, partial(self._runtimes.use, name)),
+            is_new_engine=True,
         )
 
     def _show_arrival(self, step: Progress) -> None:
@@ -161,11 +174,11 @@ class DevicesControl(QObject):
 
     def _ask_before(self, server: str) -> None:
         asking = QMessageBox(self.dialog)
-        asking.setWindowTitle("Borrow devices")
+        asking.setWindowTitle(tr("Borrow devices"))
         asking.setIcon(QMessageBox.Icon.Warning)
-        asking.setText(f"Send text and models to {server}?")
+        asking.setText(tr("Send text and models to {server}?").format(server=server))
         asking.setInformativeText(DANGER)
-        yes = asking.addButton("Borrow its devices", QMessageBox.ButtonRole.AcceptRole)
+        yes = asking.addButton(tr("Borrow its devices"), QMessageBox.ButtonRole.AcceptRole)
         asking.setDefaultButton(asking.addButton(QMessageBox.StandardButton.Cancel))
         asking.buttonClicked.connect(lambda button: self._borrow(server) if button is yes else None)
         asking.finished.connect(asking.deleteLater)
@@ -173,7 +186,10 @@ class DevicesControl(QObject):
         self.asking = asking
 
     def _borrow(self, server: str) -> None:
-        self._run(f"Asking {server}…", partial(self._after, partial(self._runtimes.add_server, server)))
+        self._run(
+            tr("Asking {server}…").format(server=server),
+            partial(self._after, partial(self._runtimes.add_server, server)),
+        )
         if self.dialog is not None:
             self.dialog.servers.address.clear()
 
@@ -183,7 +199,7 @@ class DevicesControl(QObject):
         is_elsewhere = not (is_processor(chosen.compute) and is_processor(chosen.draft_compute))
         lent = [report for report in self._known.devices if report.device.backend == "RPC"] if self._known else []
         work = partial(self._after, partial(self._runtimes.remove_server, server))
-        self._run("Looking again…", work, is_new_engine=bool(lent) and is_elsewhere)
+        self._run(tr("Looking again…"), work, is_new_engine=bool(lent) and is_elsewhere)
 
     def _add(self, path: Path) -> None:
         self._runtimes.use(self._runtimes.add(path).name)
@@ -194,12 +210,12 @@ class DevicesControl(QObject):
         return survey()
 
     def _ask_for(self, *, is_folder: bool) -> None:
-        dialog = QFileDialog(self.dialog, "Add a runtime")
+        dialog = QFileDialog(self.dialog, tr("Add a runtime"))
         if is_folder:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
         else:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-            dialog.setNameFilters(["Archives (*.zip *.tar.gz *.tgz)"])
+            dialog.setNameFilters([tr("Archives (*.zip *.tar.gz *.tgz)")])
         dialog.fileSelected.connect(lambda path: self.add(Path(path)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -267,7 +283,11 @@ class DevicesControl(QObject):
         dialog.show_devices(known.devices, ", ".join(part for part in chip if part), known.advice)
         dialog.show_places(places(known), chosen.compute, chosen.draft_compute)
         runtime = known.found.runtime
-        about = f"llama.cpp {runtime.commit}, ggml {runtime.ggml}. {known.why_not}".strip()
+        about = (
+            tr("llama.cpp {commit}, ggml {ggml}. {why_not}")
+            .format(commit=runtime.commit, ggml=runtime.ggml, why_not=known.why_not)
+            .strip()
+        )
         names = (BUILT_IN, *(pack.name for pack in known.shelf.packs))
         dialog.show_runtimes(names, known.shelf.active, about)
         backend = next((backend for backend in known.found.backends if backend.name == RPC), None)
@@ -282,7 +302,7 @@ def server_words(known: Survey) -> dict[str, str]:
             words = f"{report.device.name} {state_words(report)}"
             lent.setdefault(report.device.description, []).append(words)
     return {
-        server: "; ".join(lent.get(server, ["does not answer, or lends nothing"])) for server in known.shelf.servers
+        server: "; ".join(lent.get(server, [tr("does not answer, or lends nothing")])) for server in known.shelf.servers
     }
 
 

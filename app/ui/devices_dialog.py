@@ -31,6 +31,7 @@ from app.ui import motion
 from app.ui.model_options import Choice
 from app.ui.servers_panel import ServersPanel
 from app.ui.theme import GRID, named, text_font
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -38,27 +39,33 @@ if TYPE_CHECKING:
     from app.host.survey import DeviceReport
     from app.models.download import Progress
 
-COLUMNS = ("Device", "Kind", "State", "Memory free", "Description")
+COLUMNS = (tr("Device"), tr("Kind"), tr("State"), tr("Memory free"), tr("Description"))
 SAME = ""
 _STATE_COLUMN = 2
-_KINDS = {"cpu": "processor", "gpu": "GPU", "igpu": "GPU in the processor", "npu": "NPU", "accelerator": "accelerator"}
+_KINDS = {
+    "cpu": tr("processor"),
+    "gpu": "GPU",
+    "igpu": tr("GPU in the processor"),
+    "npu": "NPU",
+    "accelerator": tr("accelerator"),
+}
 _STATES = {
-    "works": "works: a tiny model answered rightly",
-    "untried": "not tried yet",
-    "wrong": "does not work",
-    "failing": "failed while it worked",
+    "works": tr("works: a tiny model answered rightly"),
+    "untried": tr("not tried yet"),
+    "wrong": tr("does not work"),
+    "failing": tr("failed while it worked"),
 }
 _WORDS = {
-    "cpu": "the processor (CPU)",
-    "gpu": "the GPU",
-    "npu": "the NPU",
-    "hybrid": "NPU and GPU together",
+    "cpu": tr("the processor (CPU)"),
+    "gpu": tr("the GPU"),
+    "npu": tr("the NPU"),
+    "hybrid": tr("NPU and GPU together"),
 }
-ABOUT_RUNTIMES = (
+ABOUT_RUNTIMES = tr(
     "A runtime is a build of llama.cpp. Another one can know more devices: the official build for this computer, or a "
     "folder or archive of your own. It is looked at in a process of its own before it is used."
 )
-_BUSY_HINT = "This takes a moment; on a GPU the first time can take minutes."
+_BUSY_HINT = tr("This takes a moment; on a GPU the first time can take minutes.")
 
 
 def place_words(compute: str) -> str:
@@ -68,7 +75,7 @@ def place_words(compute: str) -> str:
 
 def state_words(report: DeviceReport) -> str:
     """Say what is known of a device, with the reason."""
-    words = "always there" if report.device.kind == "cpu" else _STATES[report.standing.state]
+    words = tr("always there") if report.device.kind == "cpu" else _STATES[report.standing.state]
     return f"{words}: {report.standing.reason}" if report.standing.reason else words
 
 
@@ -76,13 +83,17 @@ def arrival_words(step: Progress) -> str:
     """Say how far a runtime that is fetched has come."""
     if not step.n_total_bytes or step.phase == "checking":
         return step.detail
-    words = f"Getting {step.title}: {bytes_words(step.n_bytes)} of {bytes_words(step.n_total_bytes)}"
+    words = tr("Getting {title}: {here} of {all}").format(
+        title=step.title, here=bytes_words(step.n_bytes), all=bytes_words(step.n_total_bytes)
+    )
     return f"{words}. {step.detail}" if step.detail else words
 
 
 def _description(report: DeviceReport) -> str:
     device = report.device
-    lent = f"lent by {device.description}; the link is neither encrypted nor authenticated"
+    lent = tr("lent by {description}; the link is neither encrypted nor authenticated").format(
+        description=device.description
+    )
     return lent if device.backend == "RPC" else device.description
 
 
@@ -111,28 +122,30 @@ class DevicesDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Devices")
+        self.setWindowTitle(tr("Devices"))
         self.resize(860, 560)
         self.chip = QLabel()
         self.chip.setFont(text_font(0.5, bold=True))
         self.target = Choice(
-            "Where the model runs", "It is loaded again there, after a tiny model answered rightly on it."
+            tr("Where the model runs"), tr("It is loaded again there, after a tiny model answered rightly on it.")
         )
-        self.draft = Choice("Where the draft model runs", "A small model is often fastest on the processor.")
+        self.draft = Choice(tr("Where the draft model runs"), tr("A small model is often fastest on the processor."))
         self.list = QTreeWidget(columnCount=len(COLUMNS))
         self.advice = QLabel(wordWrap=True)
-        self.runtime = Choice("Runtime", "The build of llama.cpp that models run on; another can know more devices.")
+        self.runtime = Choice(
+            tr("Runtime"), tr("The build of llama.cpp that models run on; another can know more devices.")
+        )
         self.about_runtime = named(QLabel(wordWrap=True), "muted")
-        self.folder_button, self.zip_button = QPushButton("Add a &folder…"), QPushButton("Add an arc&hive…")
-        self.fetch_button, self.remove_button = QPushButton("&Get from llama.cpp"), QPushButton("&Remove")
+        self.folder_button, self.zip_button = QPushButton(tr("Add a &folder…")), QPushButton(tr("Add an arc&hive…"))
+        self.fetch_button, self.remove_button = QPushButton(tr("&Get from llama.cpp")), QPushButton(tr("&Remove"))
         self.servers = ServersPanel()
         self.tabs = QTabWidget()
-        self.look_button, self.prove_button = QPushButton("&Look again"), QPushButton("&Try each device")
-        self.measure_button = QPushButton("M&easure my devices")
+        self.look_button, self.prove_button = QPushButton(tr("&Look again")), QPushButton(tr("&Try each device"))
+        self.measure_button = QPushButton(tr("M&easure my devices"))
         self.measured = QLabel(wordWrap=True)
         self.busy = QLabel(wordWrap=True)
         self.progress = QProgressBar(textVisible=False)
-        self.cancel_button = QPushButton("&Cancel")
+        self.cancel_button = QPushButton(tr("&Cancel"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         for label in (self.chip, self.advice, self.about_runtime, self.measured, self.busy):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -150,8 +163,8 @@ class DevicesDialog(QDialog):
         self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         for column in (_STATE_COLUMN, len(COLUMNS) - 1):  # they share what is left; tool tips have them whole
             self.list.header().setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        self.list.setAccessibleName("Devices")
-        self.progress.setAccessibleName("Looking for devices")
+        self.list.setAccessibleName(tr("Devices"))
+        self.progress.setAccessibleName(tr("Looking for devices"))
         self.target.picked.connect(lambda words: self.target_placed.emit(str(words)))
         self.draft.picked.connect(lambda words: self.draft_placed.emit(str(words)))
         self.runtime.picked.connect(lambda name: self.runtime_chosen.emit(str(name)))
@@ -162,9 +175,9 @@ class DevicesDialog(QDialog):
         self.look_button.clicked.connect(self.look_requested)
         self.prove_button.clicked.connect(self.prove_requested)
         self.measure_button.clicked.connect(self.measure_requested)
-        self.measure_button.setToolTip("Lets the starter answer on each by turns, for up to a minute.")
-        self.look_button.setToolTip("Also at what ended its process the last time.")
-        self.prove_button.setToolTip("A tiny model must answer rightly on it, in a process that may die.")
+        self.measure_button.setToolTip(tr("Lets the starter answer on each by turns, for up to a minute."))
+        self.look_button.setToolTip(tr("Also at what ended its process the last time."))
+        self.prove_button.setToolTip(tr("A tiny model must answer rightly on it, in a process that may die."))
         self.buttons.rejected.connect(self.reject)
 
     def _build(self) -> None:
@@ -173,9 +186,9 @@ class DevicesDialog(QDialog):
         foot.addWidget(self.busy, 1)
         foot.addWidget(self.cancel_button)
         self.progress.setMaximumWidth(20 * GRID)
-        self.tabs.addTab(self._devices_page(), "De&vices")
-        self.tabs.addTab(self._runtimes_page(), "Run&times")
-        self.tabs.addTab(self.servers, "&Other computers")
+        self.tabs.addTab(self._devices_page(), tr("De&vices"))
+        self.tabs.addTab(self._runtimes_page(), tr("Run&times"))
+        self.tabs.addTab(self.servers, tr("&Other computers"))
         column = QVBoxLayout(self)
         column.setSpacing(GRID)
         column.addWidget(self.tabs, 1)
@@ -186,7 +199,7 @@ class DevicesDialog(QDialog):
         places = QGridLayout()
         places.setHorizontalSpacing(2 * GRID)
         for row, (words, choice) in enumerate(
-            (("The &model runs on", self.target), ("The dra&ft model runs on", self.draft))
+            ((tr("The &model runs on"), self.target), (tr("The dra&ft model runs on"), self.draft))
         ):
             _add_row(places, row, words, choice)
         looking = QHBoxLayout()
@@ -207,7 +220,7 @@ class DevicesDialog(QDialog):
     def _runtimes_page(self) -> QWidget:
         runtimes = QGridLayout()
         runtimes.setHorizontalSpacing(2 * GRID)
-        _add_row(runtimes, 0, "R&untime", self.runtime)
+        _add_row(runtimes, 0, tr("R&untime"), self.runtime)
         buttons = QHBoxLayout()
         for button in (self.fetch_button, self.folder_button, self.zip_button, self.remove_button):
             buttons.addWidget(button)
@@ -231,7 +244,7 @@ class DevicesDialog(QDialog):
         self.list.clear()
         for report in reports:
             device = report.device
-            free = bytes_words(device.memory_free_bytes) if device.memory_free_bytes else "unknown"
+            free = bytes_words(device.memory_free_bytes) if device.memory_free_bytes else tr("unknown")
             cells = (device.name, _KINDS.get(device.kind, device.kind), state_words(report), free, _description(report))
             item = QTreeWidgetItem(cells)
             item.setToolTip(_STATE_COLUMN, state_words(report))
@@ -245,7 +258,7 @@ class DevicesDialog(QDialog):
         known = dict.fromkeys((*places, target))
         self.target.fill(((words, place_words(words)) for words in known), target)
         drafts = dict.fromkeys((SAME, *places, draft))
-        self.draft.fill(((words, place_words(words) if words else "the same") for words in drafts), draft)
+        self.draft.fill(((words, place_words(words) if words else tr("the same")) for words in drafts), draft)
 
     def show_runtimes(self, names: Sequence[str], current: str, about: str) -> None:
         """Offer the runtimes, and say what is to be said about the one in use."""
@@ -256,10 +269,19 @@ class DevicesDialog(QDialog):
     def show_trial(self, trial: DeviceTrial) -> None:
         """Say what was measured, fastest first, and what is recommended."""
         parts = [
-            f"{place_words(speed.place)} {speed.fault or f'{speed.decode_tps:.1f} tok/s'}" for speed in trial.speeds
+            f"{place_words(speed.place)} " + (speed.fault or tr("{tps:.1f} tok/s").format(tps=speed.decode_tps))
+            for speed in trial.speeds
         ]
-        recommended = f" Recommended: {place_words(trial.choice)}." if trial.choice else ""
-        self.measured.setText(f"Measured with {trial.target}: {'; '.join(parts)}.{recommended}")
+        recommended = (
+            " " + tr("Recommended: {place_words}.").format(place_words=place_words(trial.choice))
+            if trial.choice
+            else ""
+        )
+        self.measured.setText(
+            tr("Measured with {target}: {parts}.{recommended}").format(
+                target=trial.target, parts="; ".join(parts), recommended=recommended
+            )
+        )
         self.measured.show()
 
     def show_busy(self, words: str) -> None:

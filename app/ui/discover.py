@@ -23,6 +23,7 @@ from app.models.recommendation import standing_of
 from app.ui.model_words import machine_words, standing_words
 from app.ui.pair_card import PairCard
 from app.ui.theme import GRID, named, text_font
+from app.ui.tr import tr
 from app.ui.tree_rows import RIGHT, VALUE, choose, heading, rows_of, set_up
 from app.ui.wording import bytes_words, tip
 
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 CONTEXT_FACTOR = 1.1
 """What a model takes besides its file, before its header is known: a short context, and what evaluates it."""
 
-SEARCH, STOP = "Search the &hub", "Stop t&he search"
+SEARCH, STOP = tr("Search the &hub"), tr("Stop t&he search")
 
-NOTHING = "Choose a pair on the left to see whether it fits this computer, and what it takes."
+NOTHING = tr("Choose a pair on the left to see whether it fits this computer, and what it takes.")
 
 
 class Chosen(NamedTuple):
@@ -60,11 +61,13 @@ class DiscoverTab(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.entry = QLineEdit(placeholderText="Filter the pairs; Enter searches the hub (words, org/name or address)")
-        self.entry.setAccessibleName("Search for models")
+        self.entry = QLineEdit(
+            placeholderText=tr("Filter the pairs; Enter searches the hub (words, org/name or address)")
+        )
+        self.entry.setAccessibleName(tr("Search for models"))
         self.entry.setClearButtonEnabled(True)
         for button in self.entry.findChildren(QToolButton):
-            button.setAccessibleName("Clear the search")
+            button.setAccessibleName(tr("Clear the search"))
         self.search = QPushButton(SEARCH)
         self._is_asking = False
         self.machine = named(QLabel(), "muted")
@@ -74,8 +77,8 @@ class DiscoverTab(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.card = PairCard(NOTHING)
         self._room: Room | None = None
-        self._pairs = heading("Matched pairs, for this computer")
-        self._hub = heading("On the hub")
+        self._pairs = heading(tr("Matched pairs, for this computer"))
+        self._hub = heading(tr("On the hub"))
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self._connect()
         self._set_up_tree()
@@ -91,7 +94,7 @@ class DiscoverTab(QWidget):
 
     def _set_up_tree(self) -> None:
         tree = self.tree
-        set_up(tree, "Pairs and repositories", ["Name", "Size", "For this computer"])
+        set_up(tree, tr("Pairs and repositories"), [tr("Name"), tr("Size"), tr("For this computer")])
         tree.addTopLevelItems([self._pairs, self._hub])
         self._pairs.setExpanded(True)
         self._hub.setExpanded(True)
@@ -143,18 +146,29 @@ class DiscoverTab(QWidget):
     def show_found(self, words: str, found: Sequence[FoundModel]) -> None:
         """List what the hub has; rows open to their files."""
         self._hub.takeChildren()
-        self._hub.setText(0, f"On the hub: “{words}”")
+        self._hub.setText(0, tr("On the hub: “{words}”").format(words=words))
         for one in found:
-            gate = "terms to accept" if one.is_gated else one.licence
+            gate = tr("terms to accept") if one.is_gated else one.licence
             row = QTreeWidgetItem([one.repo, "", gate])
             row.setData(0, VALUE, Chosen("repository", found=one))
-            row.setToolTip(0, tip(f"{one.repo}\n{one.n_downloads:,} downloads, licence {one.licence or 'not named'}"))
+            row.setToolTip(
+                0,
+                tip(
+                    tr("{repo}\n{n_downloads:,} downloads, licence {licence}").format(
+                        repo=one.repo, n_downloads=one.n_downloads, licence=one.licence or tr("not named")
+                    )
+                ),
+            )
             row.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
             self._hub.addChild(row)
         self._hub.setHidden(False)
         self._hub.setExpanded(True)
         n = len(found)
-        self.say("" if n else f"The hub has nothing with GGUF models called “{words}”. Try fewer words.")
+        self.say(
+            ""
+            if n
+            else tr("The hub has nothing with GGUF models called “{words}”. Try fewer words.").format(words=words)
+        )
         if n:
             choose(self.tree, self._hub.child(0))
             self.tree.scrollToItem(self._hub)
@@ -206,14 +220,14 @@ class DiscoverTab(QWidget):
             n += is_meant
         self._pairs.setHidden(not n)
         if self._hub.isHidden():  # else the words are about what the hub has
-            self.say("" if n else "No matched pair is called so. Enter searches the hub.")
+            self.say("" if n else tr("No matched pair is called so. Enter searches the hub."))
 
     def on_search(self) -> None:
         """Search the hub for what is written."""
         if words := self.entry.text().strip():
             self.search_requested.emit(words)
         else:
-            self.say("Write what to look for first, such as: qwen3 8b")
+            self.say(tr("Write what to look for first, such as: qwen3 8b"))
             self.entry.setFocus()
 
     def on_button(self) -> None:
@@ -251,7 +265,11 @@ class DiscoverTab(QWidget):
 def _pair_row(card: Card) -> QTreeWidgetItem:
     pair = card.ranked.pair
     sizes = [file.n_bytes for model in (pair.target, pair.draft) if model is not None for file in model.files]
-    size = bytes_words(sum(n or 0 for n in sizes)) if None not in sizes else f"~{pair.memory_bytes / 1e9:.0f} GB"
+    size = (
+        bytes_words(sum(n or 0 for n in sizes))
+        if None not in sizes
+        else tr("~{memory_bytes:.0f} GB").format(memory_bytes=pair.memory_bytes / 1e9)
+    )
     standing = standing_words(card.ranked.standing, is_here=card.is_here, is_recommended=card.ranked.is_recommended)
     row = QTreeWidgetItem([pair.title, size, standing])
     row.setTextAlignment(1, RIGHT)

@@ -12,6 +12,7 @@ from app.models.remote import FoundModel
 from app.ui.card_control import CardControl
 from app.ui.latest import Latest
 from app.ui.model_words import access_words, short_title
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from app.ui.choices import Choices
     from app.ui.discover import Chosen, DiscoverTab
 
-LISTING = "Open the row (→ or Enter) to see its files."
-JUDGING = "Reading the headers on the hub, some megabytes…"
+LISTING = tr("Open the row (→ or Enter) to see its files.")
+JUDGING = tr("Reading the headers on the hub, some megabytes…")
 
 
 class DiscoverControl(QObject):
@@ -67,26 +68,41 @@ class DiscoverControl(QObject):
             self._show_pair(chosen.card)
         elif chosen.kind == "model" and chosen.model is not None and chosen.listing is not None:
             model, listing = chosen.model, chosen.listing
-            facts = f"{bytes_words(model.item.n_bytes)} · licence: {listing.licence or 'not named'}"
+            facts = tr("{bytes_words} · licence: {licence}").format(
+                bytes_words=bytes_words(model.item.n_bytes), licence=listing.licence or tr("not named")
+            )
             card.show_pending(short_title(model.item.title), facts, JUDGING)
             judge = partial(self._judging.remote, model, listing, self._choices.pair())
             self._card.look_at(judge, repos=(listing.repo,), can_look=True)
         elif chosen.found is not None:
             found = chosen.found
-            access = "terms to accept" if found.is_gated else "open"
-            about = [f"licence: {found.licence or 'not named'}", access]
-            about += [f"{found.n_downloads:,} downloads", f"updated {found.updated}"] if found.updated else []
+            access = tr("terms to accept") if found.is_gated else tr("open")
+            about = [tr("licence: {licence}").format(licence=found.licence or tr("not named")), access]
+            about += (
+                [
+                    tr("{n_downloads:,} downloads").format(n_downloads=found.n_downloads),
+                    tr("updated {updated}").format(updated=found.updated),
+                ]
+                if found.updated
+                else []
+            )
             card.show_pending(found.repo, " · ".join(about), LISTING)
             self._card.look_at(None)
 
     def _show_pair(self, one: Card) -> None:
         pair = one.ranked.pair
-        about = [pair.target.quantisation, f"drafted by {pair.drafter_words}", f"licence: {pair.target.licence}"]
+        about = [
+            pair.target.quantisation,
+            tr("drafted by {drafter_words}").format(drafter_words=pair.drafter_words),
+            tr("licence: {licence}").format(licence=pair.target.licence),
+        ]
         sizes = [file.n_bytes for model in (pair.target, pair.draft) if model is not None for file in model.files]
         if None not in sizes:
-            about.append(f"{bytes_words(sum(n or 0 for n in sizes))} to get")
+            about.append(tr("{bytes_words} to get").format(bytes_words=bytes_words(sum(n or 0 for n in sizes))))
         facts = " · ".join(about)
-        self._tab.card.show_pending(pair.title, facts, "Looking at its files…" if one.is_here else JUDGING, pair.note)
+        self._tab.card.show_pending(
+            pair.title, facts, tr("Looking at its files…") if one.is_here else JUDGING, pair.note
+        )
         if self._room is not None:
             self._tab.card.show_estimate(one.ranked, self._room)
         repos = tuple(model.repo for model in (pair.target, pair.draft) if model is not None)
@@ -96,7 +112,7 @@ class DiscoverControl(QObject):
 
     def on_search(self, words: str) -> None:
         """Search the hub, or open the repository that is named."""
-        self._tab.say("Asking the hub…")
+        self._tab.say(tr("Asking the hub…"))
         self._tab.show_asking(is_asking=True)
         self._searching.run(self._search(words))
 
@@ -105,7 +121,7 @@ class DiscoverControl(QObject):
         self._searching.cancel()
         self._listing.cancel()
         self._tab.show_asking(is_asking=False)
-        self._tab.say("Stopped.")
+        self._tab.say(tr("Stopped."))
 
     async def _search(self, words: str) -> None:
         try:
@@ -123,7 +139,7 @@ class DiscoverControl(QObject):
 
     def on_listing(self, found: FoundModel) -> None:
         """Read what a repository holds."""
-        self._tab.say(f"Asking the hub for the files of {found.repo}…")
+        self._tab.say(tr("Asking the hub for the files of {repo}…").format(repo=found.repo))
         self._tab.show_asking(is_asking=True)
         self._listing.run(self._list(found))
 
@@ -135,13 +151,19 @@ class DiscoverControl(QObject):
             self._say(fault, found.repo)
             return
         self._tab.show_asking(is_asking=False)
-        more = f"{listing.n_more:,} more of its models are not listed." if listing.n_more else ""
+        more = (
+            tr("{n_more:,} more of its models are not listed.").format(n_more=listing.n_more) if listing.n_more else ""
+        )
         self._tab.say(more)
         self._tab.show_listing(found, listing)
 
     def _say(self, fault: SlipstreamError, repo: str) -> None:
-        self._tab.say(f"{fault.message} {fault.hint} The matched pairs above need no hub to be looked at.")
+        self._tab.say(
+            tr("{message} {hint} The matched pairs above need no hub to be looked at.").format(
+                message=fault.message, hint=fault.hint
+            )
+        )
         if isinstance(fault, HubAccessError):
-            self._tab.card.show_pending(repo or "The hub", "", "")
+            self._tab.card.show_pending(repo or tr("The hub"), "", "")
             self._tab.card.token.ask(repo.partition(":")[0], access_words(fault))
             self._card.look_at(None)

@@ -19,11 +19,12 @@ from PySide6.QtWidgets import (
 from app.ui.model_words import percent, pull_words, short_title
 from app.ui.theme import GRID, named, number_font, text_font
 from app.ui.token_panel import TokenPanel
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host.pulling import Pull
 
-NOTHING = (
+NOTHING = tr(
     "Nothing is being downloaded. Choose a pair under Discover; it comes here, and goes on where it stopped even after"
     " the program was closed."
 )
@@ -52,10 +53,10 @@ class DownloadRow(QFrame):
         self.words.setFont(number_font(-0.5))
         self.words.setTextFormat(Qt.TextFormat.PlainText)
         self.token = TokenPanel()
-        self.pause = QPushButton("Pause")
-        self.resume = QPushButton("Go on")
-        self.load = QPushButton("Load")
-        self.remove = QPushButton("Cancel and remove")
+        self.pause = QPushButton(tr("Pause"))
+        self.resume = QPushButton(tr("Go on"))
+        self.load = QPushButton(tr("Load"))
+        self.remove = QPushButton(tr("Cancel and remove"))
         for button in (self.pause, self.resume, self.load, self.remove):
             button.setAccessibleDescription(pull.title)
         self.pause.clicked.connect(lambda: self.pause_requested.emit(self.pull.title))
@@ -95,11 +96,13 @@ class DownloadRow(QFrame):
         is_done = pull.phase == "done"
         self.pause.setVisible(pull.is_running)
         self.resume.setVisible(not pull.is_running and not is_done)
-        self.resume.setText("Try again" if pull.phase == "failed" else "Go on")
+        self.resume.setText(tr("Try again") if pull.phase == "failed" else tr("Go on"))
         self.load.setVisible(is_done)
-        self.remove.setText("Remove from list" if is_done else "Cancel and remove")
+        self.remove.setText(tr("Remove from list") if is_done else tr("Cancel and remove"))
         if pull.phase == "failed" and pull.gated_repo:
-            self.token.ask(pull.gated_repo, f"{pull.gated_repo} wants to know who asks.")
+            self.token.ask(
+                pull.gated_repo, tr("{gated_repo} wants to know who asks.").format(gated_repo=pull.gated_repo)
+            )
         elif pull.phase != "asking":
             self.token.hide()
         if had_focus is not None and had_focus.isHidden():  # the key that paused it is the key that goes on
@@ -124,7 +127,7 @@ class DownloadsTab(QWidget):
         self._column.addStretch(1)
         self._scroll = QScrollArea(widgetResizable=True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setAccessibleName("Downloads")
+        self._scroll.setAccessibleName(tr("Downloads"))
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(inside)
         outer = QVBoxLayout(self)

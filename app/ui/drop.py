@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
+from app.ui.tr import tr
 from app.ui.wording import bytes_words, tip
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 
 _SIZE = (640, 420)
 _HOWS: tuple[tuple[How, str, str], ...] = (
-    ("copy", "Copy it", "The file stays where it is, too."),
-    ("move", "Move it", "The file leaves the place where it is now."),
-    ("link", "Link to it", "Takes no room; the file has to stay where it is."),
+    ("copy", tr("Copy it"), tr("The file stays where it is, too.")),
+    ("move", tr("Move it"), tr("The file leaves the place where it is now.")),
+    ("link", tr("Link to it"), tr("Takes no room; the file has to stay where it is.")),
 )
 _STANDINGS = {
-    "fits now": "It fits into the memory that is free now.",
-    "fits when other programs are closed": "It fits when other programs are closed.",
-    "too large for this machine": "It is too large for this computer's memory.",
+    "fits now": tr("It fits into the memory that is free now."),
+    "fits when other programs are closed": tr("It fits when other programs are closed."),
+    "too large for this machine": tr("It is too large for this computer's memory."),
 }
 _VEIL = """
 QLabel { background: %(base)s; color: %(text)s; border: 2px dashed %(accent)s; border-radius: 12px; padding: 24px; }
@@ -86,14 +87,14 @@ class DropRow(QFrame):
         self.found: Inspected | None = None
         self.title = QLabel(path.name, wordWrap=True)
         self.title.setFont(text_font(1.0, bold=True))
-        self.facts = named(QLabel("Looking at it…", wordWrap=True), "muted")
+        self.facts = named(QLabel(tr("Looking at it…"), wordWrap=True), "muted")
         self._icon, self.verdict = QLabel(), QLabel(wordWrap=True)
-        self.load = QPushButton("&Load now")
-        self.draft = QPushButton("Use as &drafter")
+        self.load = QPushButton(tr("&Load now"))
+        self.draft = QPushButton(tr("Use as &drafter"))
         self.how = QComboBox()
-        self.take = QPushButton("&Add to my models")
+        self.take = QPushButton(tr("&Add to my models"))
         self.progress = QProgressBar(textVisible=False)
-        self.cancel = QPushButton("Cancel")
+        self.cancel = QPushButton(tr("Cancel"))
         self._verdict_icon = ""
         self._build()
         self._connect()
@@ -106,8 +107,8 @@ class DropRow(QFrame):
             self.how.addItem(words, how)
             self.how.setItemData(self.how.count() - 1, detail, Qt.ItemDataRole.ToolTipRole)
         name = self.path.name
-        self.how.setAccessibleName(f"How to add {name}")
-        self.progress.setAccessibleName(f"Adding {name}")
+        self.how.setAccessibleName(tr("How to add {name}").format(name=name))
+        self.progress.setAccessibleName(tr("Adding {name}").format(name=name))
         for button in (self.load, self.draft, self.take, self.cancel):
             button.setAccessibleName(f"{button.text().replace('&', '')}: {name}")
         said = QHBoxLayout()
@@ -146,10 +147,12 @@ class DropRow(QFrame):
             return
         entry = found.entry
         self.facts.setText(f"{entry.architecture} · {entry.quantisation} · {bytes_words(entry.n_bytes)}")
-        about = f"About {bytes_words(found.needed_bytes)} of memory. {_STANDINGS[found.standing]}"
-        where = " It is among your models already." if found.is_ours else ""
+        about = tr("About {bytes_words} of memory. {standings}").format(
+            bytes_words=bytes_words(found.needed_bytes), standings=_STANDINGS[found.standing]
+        )
+        where = " " + tr("It is among your models already.") if found.is_ours else ""
         if found.only_drafts:
-            about = "It holds only heads that draft for the model that they were trained with."
+            about = tr("It holds only heads that draft for the model that they were trained with.")
         draft = found.as_draft
         can_help = found.standing == "fits now" and not (found.only_drafts and (draft is None or not draft.fits))
         self.say(f"{about}{where} {draft_words(draft)}".strip(), "check" if can_help else "warning")
@@ -200,8 +203,8 @@ def draft_words(draft: Judgement | None) -> str:
     if draft is None:
         return ""
     if draft.fits:
-        return f"It can draft for {draft.target}."
-    return f"It cannot draft for {draft.target}: {draft.reasons[0]}"
+        return tr("It can draft for {target}.").format(target=draft.target)
+    return tr("It cannot draft for {target}: {reasons}").format(target=draft.target, reasons=draft.reasons[0])
 
 
 class DropDialog(QDialog):
@@ -209,7 +212,7 @@ class DropDialog(QDialog):
 
     def __init__(self, paths: Sequence[Path], parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Model files")
+        self.setWindowTitle(tr("Model files"))
         self.rows = [DropRow(path) for path in paths]
         inside = QWidget()
         column = QVBoxLayout(inside)
@@ -220,7 +223,7 @@ class DropDialog(QDialog):
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName("Files")
+        scroll.setAccessibleName(tr("Files"))
         scroll.setWidget(inside)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.errors import SlipstreamError
 from app.host.background import beside
 from app.protocol import Load
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.models.importing import How, Import
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
 
-INVITATION = "Drop model files (.gguf) to load, add or draft with them"
+INVITATION = tr("Drop model files (.gguf) to load, add or draft with them")
 PROGRESS_MS = 100
 
 
@@ -99,7 +100,9 @@ class DropControl(QObject):
             self.take(paths)
         else:
             self._window.notice.say(
-                "warning", "That is not a file on this computer.", "Save it first, or get it under Models (Ctrl+M)."
+                "warning",
+                tr("That is not a file on this computer."),
+                tr("Save it first, or get it under Models (Ctrl+M)."),
             )
         return True
 
@@ -111,8 +114,8 @@ class DropControl(QObject):
 
     def choose_files(self) -> None:
         """Ask for files."""
-        dialog = QFileDialog(self._window, "Open model files")
-        dialog.setNameFilters(["Models (*.gguf)", "All files (*)"])
+        dialog = QFileDialog(self._window, tr("Open model files"))
+        dialog.setNameFilters([tr("Models (*.gguf)"), tr("All files (*)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(lambda names: self.take([Path(name) for name in names]))
         dialog.finished.connect(dialog.deleteLater)
@@ -191,11 +194,15 @@ class DropControl(QObject):
         try:
             places = await beside(one.run, "import")
         except StoppedError:
-            words, icon_name = "Cancelled. Nothing was added.", "warning"
+            words, icon_name = tr("Cancelled. Nothing was added."), "warning"
         except SlipstreamError as fault:
             words, icon_name = f"{fault.message} {fault.hint}", "close"
         else:
-            words = "The same file was among your models already." if one.was_there else "It is among your models now."
+            words = (
+                tr("The same file was among your models already.")
+                if one.was_there
+                else tr("It is among your models now.")
+            )
             is_ours = True
             found = await beside(partial(self._inspect, places[0]), "added file")
             row.found = found

@@ -19,6 +19,7 @@ from app.host.background import beside
 from app.models.library import Contents, Library
 from app.protocol import Engagement, Loaded, LoadProgress, Plan, SpecType
 from app.ui.pair_bar import ModelOption, option_of
+from app.ui.tr import tr
 from app.ui.wording import (
     debt_words,
     device_words,
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-RESTART = "Start the engine again"
-USE_PROCESSOR = "Use the CPU"
-KEPT = "Nothing that was written is lost."
+RESTART = tr("Start the engine again")
+USE_PROCESSOR = tr("Use the CPU")
+KEPT = tr("Nothing that was written is lost.")
 
 LOAD_PATIENCE_S = 60.0
 """How long a load may stand still before the restart is offered; it says how far it is many times a second."""
@@ -72,8 +73,8 @@ class EngineControl(QObject):
         bar = window.pair_bar
         bar.target_picked.connect(self.pick_target)
         bar.drafter_picked.connect(self.pick_drafter)
-        bar.open_target_requested.connect(lambda: self._open_file("Open a model", self.pick_target))
-        bar.open_draft_requested.connect(lambda: self._open_file("Open a draft model", self.pick_drafter))
+        bar.open_target_requested.connect(lambda: self._open_file(tr("Open a model"), self.pick_target))
+        bar.open_draft_requested.connect(lambda: self._open_file(tr("Open a draft model"), self.pick_drafter))
         bar.speculation_toggled.connect(self.on_speculation_toggled)
         window.transcript.restart_requested.connect(self.restart)
         self.offer(Contents())
@@ -150,7 +151,9 @@ class EngineControl(QObject):
         else:
             self._take_in_loaded()
             if refusal is not None:
-                self._window.notice.say("error", refusal.message, f"{refusal.hint} The chat goes on without it.")
+                self._window.notice.say(
+                    "error", refusal.message, tr("{hint} The chat goes on without it.").format(hint=refusal.hint)
+                )
         finally:
             self.patience.stop()
             self.withdraw_stuck()
@@ -219,7 +222,7 @@ class EngineControl(QObject):
     def on_patience_end(self) -> None:
         """Say that a load stands still, and offer what helps; it may wait for an answer before it."""
         if self._host.state.phase in ("loading", "starting"):
-            self.say_stuck("Loading has not moved for a minute: the disk is very slow, or the engine hangs.")
+            self.say_stuck(tr("Loading has not moved for a minute: the disk is very slow, or the engine hangs."))
         else:
             self.patience.start()
 
@@ -297,7 +300,7 @@ class EngineControl(QObject):
 
     def _open_file(self, title: str, then: Callable[[str], None]) -> None:
         dialog = QFileDialog(self._window, title)
-        dialog.setNameFilters(["Models (*.gguf)", "All files (*)"])
+        dialog.setNameFilters([tr("Models (*.gguf)"), tr("All files (*)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(then)
         dialog.finished.connect(dialog.deleteLater)
@@ -327,7 +330,7 @@ class EngineControl(QObject):
         action = (RESTART, self.restart)
         if not self._choices.pair().is_on_processor:
             action = (USE_PROCESSOR, self.use_processor)
-        report = ("Report…", lambda: self._window.action_list.run("program.report"))
+        report = (tr("Report…"), lambda: self._window.action_list.run("program.report"))
         self._window.notice.say("error", fault.message, KEPT, action=action, more=report)
 
     def say_stuck(self, words: str) -> None:
@@ -365,29 +368,29 @@ class EngineControl(QObject):
         state = self._host.state
         match state.phase:
             case "starting":
-                return "Starting the engine…"
+                return tr("Starting the engine…")
             case "loading":
-                return self._progress or state.detail or "Loading the model…"
+                return self._progress or state.detail or tr("Loading the model…")
             case "answering":
-                return "Answering. Esc stops."
+                return tr("Answering. Esc stops.")
             case "died":
-                return "The engine has stopped."
+                return tr("The engine has stopped.")
             case "stopped":
-                return "The engine is not running." if state.pair else "Starting…"
+                return tr("The engine is not running.") if state.pair else tr("Starting…")
             case "idle":
                 return self._idle_words(state.loaded)
 
     def _idle_words(self, loaded: Loaded | None) -> str:
         if loaded is None:
-            return "No model is loaded. Choose one above, or open a GGUF file."
-        name = "The starter model" if self._choices.settings.target == "starter" else loaded.target.name
-        return f"{name} is ready. Everything stays on this computer."
+            return tr("No model is loaded. Choose one above, or open a GGUF file.")
+        name = tr("The starter model") if self._choices.settings.target == "starter" else loaded.target.name
+        return tr("{name} is ready. Everything stays on this computer.").format(name=name)
 
     def explain_refusal(self) -> None:
         """Say why a question cannot be answered now; the question stays in the composer."""
         state = self._host.state
         if state.phase == "died" or (state.phase == "stopped" and state.pair is not None):
-            self.say_died(EngineDiedError(state.detail or "The engine is not running."))
+            self.say_died(EngineDiedError(state.detail or tr("The engine is not running.")))
         else:
-            fault = ModelError("No model is loaded.", "Choose one above, or open a GGUF file.")
+            fault = ModelError(tr("No model is loaded."), tr("Choose one above, or open a GGUF file."))
             self._window.notice.say("error", fault.message, fault.hint)

@@ -10,6 +10,7 @@ from app.metrics.energy import tokens_per_wh
 from app.metrics.outlook import outlook
 from app.metrics.values import is_complete, is_lossy, is_plain
 from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, MOST_PAIRS, usable
+from app.ui.tr import tr
 from app.ui.trace import Band
 from app.ui.wording import drafter_name, length_words
 
@@ -57,21 +58,27 @@ def _number(value: float | None, digits: int, unit: str = "") -> str:
 
 def facts_of(run: Run) -> tuple[Fact, ...]:
     """Return the figures of an answer with their definitions."""
-    drafting = "off" if run.spec_type == "none" else f"not engaged: {run.not_engaged}"
+    drafting = (
+        tr("off") if run.spec_type == "none" else tr("not engaged: {not_engaged}").format(not_engaged=run.not_engaged)
+    )
     if run.engaged:
         drafting = f"{drafter_name(run.spec_type)}, {length_words(run.draft_tokens)}"
     accepted = "–" if run.acceptance is None else f"{run.accepted:,}/{run.proposed:,} ({run.acceptance:.1%})"
     judged = "–" if run.alpha is None else f"{run.alpha:.2f} ({run.accepted:,}/{run.judged:,})"
-    prefill = "Newly evaluated prompt tokens ÷ prefill time."
-    answer = "From the request to the last token: it holds the prefill of both models, catching up and decoding."
+    prefill = tr("Newly evaluated prompt tokens ÷ prefill time.")
+    answer = tr("From the request to the last token: it holds the prefill of both models, catching up and decoding.")
     return (
-        Fact("Drafting", drafting, "What drafted for this answer."),
-        Fact("Acceptance", accepted, "Draft tokens kept ÷ draft tokens sent to the target."),
-        Fact("Alpha, per token", judged, "Draft tokens kept ÷ those the target ruled on, up to the first rejected."),
-        Fact("Tokens per step", _number(run.tokens_per_step, 2), "Tokens emitted ÷ passes of the target."),
-        Fact("First token", _number(run.ttft_s, 2, " s"), "From the request to the first token emitted."),
-        Fact("Answer time", _number(run.answer_s, 2, " s"), answer),
-        Fact("Prefill", _number(run.prefill_tps, 0, " tok/s"), prefill),
+        Fact(tr("Drafting"), drafting, tr("What drafted for this answer.")),
+        Fact(tr("Acceptance"), accepted, tr("Draft tokens kept ÷ draft tokens sent to the target.")),
+        Fact(
+            tr("Alpha, per token"),
+            judged,
+            tr("Draft tokens kept ÷ those the target ruled on, up to the first rejected."),
+        ),
+        Fact(tr("Tokens per step"), _number(run.tokens_per_step, 2), tr("Tokens emitted ÷ passes of the target.")),
+        Fact(tr("First token"), _number(run.ttft_s, 2, " s"), tr("From the request to the first token emitted.")),
+        Fact(tr("Answer time"), _number(run.answer_s, 2, " s"), answer),
+        Fact(tr("Prefill"), _number(run.prefill_tps, 0, " tok/s"), prefill),
         _energy(run),
         *_rows(run),
         *_marks(run),
@@ -81,34 +88,48 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
 def _energy(run: Run) -> Fact:
     """Tokens of an answer by the energy that it took, where the system tells."""
     figure = tokens_per_wh(run.tokens, run.energy_j)
-    meaning = "Tokens ÷ energy from the request to the end; the whole machine's on battery, else the processor's."
+    meaning = tr("Tokens ÷ energy from the request to the end; the whole machine's on battery, else the processor's.")
     if figure is None:
-        return Fact("Energy", "not available", f"{meaning} This system does not tell, or not for so short an answer.")
-    return Fact("Energy", f"{figure:,.0f} tokens/Wh", f"{meaning} Measured: {run.energy_source}.")
+        return Fact(
+            tr("Energy"),
+            tr("not available"),
+            tr("{meaning} This system does not tell, or not for so short an answer.").format(meaning=meaning),
+        )
+    return Fact(
+        tr("Energy"),
+        tr("{figure:,.0f} tokens/Wh").format(figure=figure),
+        tr("{meaning} Measured: {energy_source}.").format(meaning=meaning, energy_source=run.energy_source),
+    )
 
 
 def _rows(run: Run) -> tuple[Fact, ...]:
     """Rows that passes had where they were more than chains need: with token trees, or a fixed shape."""
     if run.tree_depth is None and not run.fixed_shape:
         return ()
-    rows = f"{run.rows:,}, {run.rows_wasted:,} wasted ({run.rows_wasted / max(1, run.rows):.0%})"
-    found = [Fact("Rows of the target", rows, "Rows computed to verify drafts; those wasted gave no token.")]
+    rows = tr("{rows:,}, {wasted:,} wasted ({share:.0%})").format(
+        rows=run.rows, wasted=run.rows_wasted, share=run.rows_wasted / max(1, run.rows)
+    )
+    found = [Fact(tr("Rows of the target"), rows, tr("Rows computed to verify drafts; those wasted gave no token."))]
     if run.tree_depth is not None:
-        found.append(Fact("Tree depth", f"{run.tree_depth:.1f}", "Nodes on the longest way of a token tree, the mean."))
+        found.append(
+            Fact(tr("Tree depth"), f"{run.tree_depth:.1f}", tr("Nodes on the longest way of a token tree, the mean."))
+        )
     return tuple(found)
 
 
 def _marks(run: Run) -> tuple[Fact, ...]:
     """Why an answer does not count, and what else went on meanwhile, where there is something to say."""
-    found = [Fact("Does not count", run.excluded, "It enters no verdict and no baseline.")] if run.excluded else []
+    found = (
+        [Fact(tr("Does not count"), run.excluded, tr("It enters no verdict and no baseline."))] if run.excluded else []
+    )
     if run.notes:
-        found.append(Fact("Meanwhile", "; ".join(run.notes), "What else went on while this was measured."))
+        found.append(Fact(tr("Meanwhile"), "; ".join(run.notes), tr("What else went on while this was measured.")))
     return tuple(found)
 
 
 def answer_title(run: Run, number: int) -> str:
     """Name a past answer in a list: its number, what drafted, how fast."""
-    drafting = "plain" if is_plain(run) else drafter_name(run.spec_type) if run.engaged else "not engaged"
+    drafting = tr("plain") if is_plain(run) else drafter_name(run.spec_type) if run.engaged else tr("not engaged")
     parts = [f"{number} · {drafting}", _number(run.decode_tps, 1, " tok/s")]
     if run.acceptance is not None:
         parts.append(f"{run.acceptance:.0%}")
@@ -122,31 +143,36 @@ def comparison_words(chosen: Sequence[tuple[int, Run]]) -> str:
     if len(chosen) != 2:
         return ""
     (first, a), (second, b) = chosen
-    pair = f"Answer {second} against {first}: "
+    pair = tr("Answer {second} against {first}").format(second=second, first=first)
     for number, run in chosen:
         if why := exclusion(run):
-            return f"{pair}no comparison, answer {number} {why}."
+            return tr("{pair}: no comparison, answer {number} {why}.").format(pair=pair, number=number, why=why)
     if a.conditions is None or b.conditions is None or a.decode_tps is None or b.decode_tps is None:
-        return f"{pair}no comparison, the conditions of one are not known."
+        return tr("{pair}: no comparison, the conditions of one are not known.").format(pair=pair)
     if reasons := differences(b.conditions, a.conditions):
-        return f"{pair}no comparison under unlike conditions: {'; '.join(reasons)}."
-    return f"{pair}{b.decode_tps / a.decode_tps:.2f}× as fast. One pair is no verdict."
+        return tr("{pair}: no comparison under unlike conditions: {reasons}.").format(
+            pair=pair, reasons="; ".join(reasons)
+        )
+    return tr("{pair}: {decode_tps:.2f}× as fast. One pair is no verdict.").format(
+        pair=pair, decode_tps=b.decode_tps / a.decode_tps
+    )
 
 
 def exclusion(run: Run) -> str:
     """Say why an answer counts in no verdict and no baseline; "" if it counts."""
     if run.stop_reason == "engine_died":
-        return "is left out: the engine died during it"
+        return tr("is left out: the engine died during it")
     if run.stop_reason in ("cancelled", "failed"):
-        return f"is left out: it was {'stopped' if run.stop_reason == 'cancelled' else 'broken off by a fault'}"
+        is_stopped = run.stop_reason == "cancelled"
+        return tr("is left out: it was stopped") if is_stopped else tr("is left out: it was broken off by a fault")
     if run.excluded:
-        return f"is left out: {run.excluded}"
+        return tr("is left out: {excluded}").format(excluded=run.excluded)
     if not is_complete(run) or run.tokens < MIN_TOKENS:
-        return f"is left out: it has fewer than {MIN_TOKENS} tokens"
+        return tr("is left out: it has fewer than {min_tokens} tokens").format(min_tokens=MIN_TOKENS)
     if not is_plain(run) and not run.engaged:
-        return "is left out: speculation was not engaged"
+        return tr("is left out: speculation was not engaged")
     if is_lossy(run):
-        return "is left out: it is lossy, lenient acceptance may have changed its words"
+        return tr("is left out: it is lossy, lenient acceptance may have changed its words")
     return ""
 
 
@@ -157,7 +183,7 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
     comparison = session.comparison_of(newest) if newest is not None else None
     notes = [_left_out(session)]
     if newest is None or comparison is None:
-        return Standing("Does speculation pay? Not measured yet.", baseline, _joined(notes))
+        return Standing(tr("Does speculation pay? Not measured yet."), baseline, _joined(notes))
     notes.append(outlook_words(newest, session))
     if not comparison.n_pairs:
         notes.append(_refusal(session, newest))
@@ -169,22 +195,37 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
 
 def verdict_words(comparison: Comparison) -> str:
     """Say what the pairs say, and about how many more answers it takes where they do not say it yet."""
-    if comparison.verdict != "cannot tell":
-        return f"Speculation {comparison.sentence}"
     if comparison.speedup is None:
         missing = MIN_PAIRS - comparison.n_pairs
-        return f"Does speculation pay? Cannot tell yet (needs about {_more(missing)})"
-    low, high = comparison.speedup.low, comparison.speedup.high
-    band = f"{low:.2f}–{high:.2f}×" if high < FARTHEST else f"{low:.2f} to over {FARTHEST:.0f}×"
+        return tr("Does speculation pay? Cannot tell yet (needs about {more})").format(more=_more(missing))
+    middle, low, high = comparison.speedup.median, comparison.speedup.low, comparison.speedup.high
+    if comparison.verdict == "pays":
+        words = tr("Speculation pays {middle:.2f}× ({low:.2f}–{high:.2f})")
+        if high >= FARTHEST:
+            words = tr("Speculation pays {middle:.2f}× ({low:.2f} to over {high:.0f})")
+        return words.format(middle=middle, low=low, high=min(high, FARTHEST))
+    if comparison.verdict == "costs":
+        return tr("Speculation costs {middle:.0%} ({least:.0%}–{most:.0%})").format(
+            middle=1 - middle, least=1 - high, most=1 - low
+        )
+    band = (
+        f"{low:.2f}–{high:.2f}×"
+        if high < FARTHEST
+        else tr("{low:.2f} to over {farthest:.0f}×").format(low=low, farthest=FARTHEST)
+    )
     if comparison.pairs_needed is None and low >= 1 / NO_DIFFERENCE and high <= NO_DIFFERENCE:
-        return f"Does speculation pay? Cannot tell: {band}, as good as no difference"
+        return tr("Does speculation pay? Cannot tell: {band}, as good as no difference").format(band=band)
     if comparison.pairs_needed is None:
-        return f"Does speculation pay? Cannot tell: {band} (needs over {MOST_PAIRS} more runs)"
-    return f"Does speculation pay? Cannot tell yet: {band} (needs about {_more(comparison.pairs_needed)})"
+        return tr("Does speculation pay? Cannot tell: {band} (needs over {most_pairs} more runs)").format(
+            band=band, most_pairs=MOST_PAIRS
+        )
+    return tr("Does speculation pay? Cannot tell yet: {band} (needs about {more})").format(
+        band=band, more=_more(comparison.pairs_needed)
+    )
 
 
 def _more(n_pairs: int) -> str:
-    return f"{n_pairs} more run" + ("" if n_pairs == 1 else "s")
+    return tr("%n more run(s)", None, n_pairs)
 
 
 def outlook_words(run: Run, session: SessionLog) -> str:
@@ -194,10 +235,12 @@ def outlook_words(run: Run, session: SessionLog) -> str:
     told = outlook(run, session.runs, alike.decode_tps if alike else None)
     if told is None:
         return ""
-    words = f"Predicted {told.prediction.speedup:.2f}×"
+    words = tr("Predicted {speedup:.2f}×").format(speedup=told.prediction.speedup)
     if told.measured is not None:
         band = told.measured
-        words += f", last answer measured {band.median:.2f}× ({band.low:.2f}–{band.high:.2f})"
+        words = tr("Predicted {speedup:.2f}×, last answer measured {median:.2f}× ({low:.2f}–{high:.2f})").format(
+            speedup=told.prediction.speedup, median=band.median, low=band.low, high=band.high
+        )
     if told.cause:
         words += f": {told.cause}"
     elif told.hopeless:
@@ -207,7 +250,7 @@ def outlook_words(run: Run, session: SessionLog) -> str:
 
 def _left_out(session: SessionLog) -> str:
     why = exclusion(session.runs[-1]) if session.runs else ""
-    return f"The last answer {why}." if why else ""
+    return tr("The last answer {why}.").format(why=why) if why else ""
 
 
 def _refusal(session: SessionLog, newest: Run) -> str:
@@ -217,10 +260,10 @@ def _refusal(session: SessionLog, newest: Run) -> str:
     plain = next((run for run in reversed(session.runs) if is_plain(run) and usable(run) and run.conditions), None)
     if plain is not None and plain.conditions is not None:
         if reasons := differences(plain.conditions, newest.conditions):
-            return f"No verdict against the last plain answer: {'; '.join(reasons)}."
+            return tr("No verdict against the last plain answer: {reasons}.").format(reasons="; ".join(reasons))
         return ""
     if session.baseline is None and (refusals := session.baselines.refusals(newest.conditions)):
-        return f"No verdict against the baseline {refusals[0]}."
+        return tr("No verdict against the baseline {refusals}.").format(refusals=refusals[0])
     return ""
 
 
@@ -236,10 +279,12 @@ def baseline_words(session: SessionLog) -> str:
     """Say what the speed is held against, and why not against what was recorded before."""
     if baseline := current_baseline(session):
         band = baseline.decode_tps
-        of = "recorded" if baseline.kind == "recorded" else "this session, speculation off"
-        answers = f"{baseline.n_runs} answer" + ("" if baseline.n_runs == 1 else "s")
-        return f"Baseline {band.median:.1f} tok/s ({band.low:.1f}–{band.high:.1f}), {answers}, {of}"
-    return "No baseline. Record one, or answer a few times with speculation off."
+        of = tr("recorded") if baseline.kind == "recorded" else tr("this session, speculation off")
+        answers = tr("%n answer(s)", None, baseline.n_runs)
+        return tr("Baseline {median:.1f} tok/s ({low:.1f}–{high:.1f}), {answers}, {of}").format(
+            median=band.median, low=band.low, high=band.high, answers=answers, of=of
+        )
+    return tr("No baseline. Record one, or answer a few times with speculation off.")
 
 
 def current_baseline(session: SessionLog) -> Baseline | None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit
 
 from app.ui.theme import GRID, IconButton, named, number_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.transcript import Transcript
@@ -44,8 +45,8 @@ class FindBar(QFrame):
         self._here = -1
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.search)
-        self.field = _Field(placeholderText="Find in this conversation")
-        self.field.setAccessibleName("Find in this conversation")
+        self.field = _Field(placeholderText=tr("Find in this conversation"))
+        self.field.setAccessibleName(tr("Find in this conversation"))
         self.field.stepped.connect(self.step)
         self.field.left.connect(self.leave)
         self.field.textChanged.connect(lambda _text: self._pause.start())
@@ -57,13 +58,13 @@ class FindBar(QFrame):
         row.addWidget(self.field, 1)
         row.addWidget(self.count)
         for icon, words, step in (
-            ("up", "Previous place (Shift+Enter)", -1),
-            ("down", "Next place (Enter)", 1),
+            ("up", tr("Previous place (Shift+Enter)"), -1),
+            ("down", tr("Next place (Enter)"), 1),
         ):
             button = IconButton(icon, words)
             button.clicked.connect(lambda _checked=False, n=step: self.step(n))
             row.addWidget(button)
-        close = IconButton("close", "Close the search (Esc)")
+        close = IconButton("close", tr("Close the search (Esc)"))
         close.clicked.connect(self.leave)
         row.addWidget(close)
         self.hide()
@@ -128,6 +129,12 @@ class FindBar(QFrame):
             self._transcript.go_to_message(*self.here)
 
     def _say(self) -> None:
-        words = f"{self._here + 1} of {len(self._places)}" if self._places else "not found" if self.field.text() else ""
+        words = (
+            tr("{here} of {n_places}").format(here=self._here + 1, n_places=len(self._places))
+            if self._places
+            else tr("not found")
+            if self.field.text()
+            else ""
+        )
         self.count.setText(words)
         self.count.setAccessibleName(words)

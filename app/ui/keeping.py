@@ -8,13 +8,14 @@ from PySide6.QtCore import QObject
 
 from app.chat.titles import title_of
 from app.ui.told import Told
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.answering import Answering
     from app.ui.chats import Chats
     from app.ui.main_window import MainWindow
 
-NEW_FOLDER = "New folder"
+NEW_FOLDER = tr("New folder")
 UNDO_S = 12.0
 _FIRST_EXCHANGE = 2
 
@@ -38,26 +39,26 @@ class Keeping(QObject):
 
     def pin(self, conversation_id: int, is_pinned: bool) -> None:
         """Keep a conversation on top, or not any more."""
-        with Told(self._window.notice, "That was not saved."):
+        with Told(self._window.notice, tr("That was not saved.")):
             self._store.pin(conversation_id, is_pinned=is_pinned)
         self._chats.refresh()
 
     def duplicate(self, conversation_id: int) -> None:
         """Repeat a conversation with all its branches, and open the copy."""
-        with Told(self._window.notice, "The conversation was not duplicated."):
+        with Told(self._window.notice, tr("The conversation was not duplicated.")):
             made = self._store.duplicate(conversation_id)
             self._chats.refresh()
             self._chats.open(made.id)
 
     def move(self, conversation_ids: list[int], folder_id: int) -> None:
         """Put conversations into a folder; 0 takes them out of any."""
-        with Told(self._window.notice, "The conversation was not moved."):
+        with Told(self._window.notice, tr("The conversation was not moved.")):
             self._store.move(conversation_ids, folder_id or None)
         self._chats.refresh()
 
     def new_folder(self, conversation_id: int) -> None:
         """Make a folder with a conversation in it, and let it be named."""
-        with Told(self._window.notice, "The folder was not made."):
+        with Told(self._window.notice, tr("The folder was not made.")):
             folder = self._store.folders.create(NEW_FOLDER)
             self._store.move([conversation_id], folder.id)
             self._chats.refresh()
@@ -65,31 +66,31 @@ class Keeping(QObject):
 
     def show_folder(self, folder_id: int, is_open: bool) -> None:
         """Open or close a folder."""
-        with Told(self._window.notice, "That was not saved."):
+        with Told(self._window.notice, tr("That was not saved.")):
             self._store.folders.show(folder_id, is_open=is_open)
         self._chats.refresh()
 
     def rename_folder(self, folder_id: int, name: str) -> None:
         """Give a folder another name."""
-        with Told(self._window.notice, "The name was not saved."):
+        with Told(self._window.notice, tr("The name was not saved.")):
             self._store.folders.rename(folder_id, name)
         self._chats.refresh()
 
     def delete_folder(self, folder_id: int) -> None:
         """Delete a folder; its conversations stay, and the folder can be had back."""
-        with Told(self._window.notice, "The folder was not deleted."):
+        with Told(self._window.notice, tr("The folder was not deleted.")):
             name = next((folder.name for folder in self._store.folders.all() if folder.id == folder_id), "")
             inside = list(self._store.folders.delete(folder_id))
             self._window.notice.say(
                 "info",
-                f"The folder “{name}” was deleted. Its conversations stay.",
-                action=("Undo", lambda: self._restore(name, inside)),
+                tr("The folder “{name}” was deleted. Its conversations stay.").format(name=name),
+                action=(tr("Undo"), lambda: self._restore(name, inside)),
                 expires_s=UNDO_S,
             )
         self._chats.refresh()
 
     def _restore(self, name: str, inside: list[int]) -> None:
-        with Told(self._window.notice, "The folder could not be brought back."):
+        with Told(self._window.notice, tr("The folder could not be brought back.")):
             folder = self._store.folders.create(name)
             self._store.move(inside, folder.id)
         self._chats.refresh()
@@ -97,7 +98,7 @@ class Keeping(QObject):
     def go_to_hit(self, conversation_id: int, message_id: int) -> None:
         """Open a conversation on the branch of a message that was found, and go there."""
         words = self._window.sidebar.query
-        with Told(self._window.notice, "The message could not be opened."):
+        with Told(self._window.notice, tr("The message could not be opened.")):
             self._store.branches.switch(message_id)
             if self._chats.current is not None and self._chats.current.id == conversation_id:
                 self._chats.reload()
@@ -115,7 +116,7 @@ class Keeping(QObject):
         current = self._chats.current
         if current is None or not current.id or len(self._chats.shown) != _FIRST_EXCHANGE:
             return
-        with Told(self._window.notice, "The title was not saved."):
+        with Told(self._window.notice, tr("The title was not saved.")):
             title = title_of(current.messages)
             if self._store.suggest_title(current.id, title):
                 self._window.show_title(title)

@@ -16,6 +16,7 @@ from app.ui.latest import Latest
 from app.ui.pair_bar import NGRAM
 from app.ui.question import Question
 from app.ui.reveal import reveal, show_folder
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from app.ui.library_tab import LibraryTab
     from app.ui.notice import NoticeBar
 
-ONLY_DRAFTS = "This file only drafts for another model. Use as drafter lets it draft for the model that answers now."
+ONLY_DRAFTS = tr(
+    "This file only drafts for another model. Use as drafter lets it draft for the model that answers now."
+)
 
 
 class LibraryControl(QObject):
@@ -83,7 +86,11 @@ class LibraryControl(QObject):
             card.show_nothing()
             self._card.look_at(None)
         elif isinstance(chosen, BrokenFile):
-            card.show_pending(chosen.path.name, f"It cannot be loaded: {chosen.reason} {chosen.hint}", "")
+            card.show_pending(
+                chosen.path.name,
+                tr("It cannot be loaded: {reason} {hint}").format(reason=chosen.reason, hint=chosen.hint),
+                "",
+            )
             self._card.look_at(None)
         else:
             facts = f"{chosen.quantisation} · {chosen.architecture} · {bytes_words(chosen.n_bytes)}"
@@ -91,7 +98,7 @@ class LibraryControl(QObject):
                 card.show_pending(chosen.name, facts, "", ONLY_DRAFTS)
                 self._card.look_at(None)
             else:
-                card.show_pending(chosen.name, facts, "Looking at what can draft for it…")
+                card.show_pending(chosen.name, facts, tr("Looking at what can draft for it…"))
                 self._card.look_at(partial(self._judging.local, chosen.name, self._choices.pair()), can_look=True)
 
     # --- loading --------------------------------------------------------------------------------------
@@ -113,7 +120,11 @@ class LibraryControl(QObject):
         chosen = self._tab.current
         if isinstance(chosen, LibraryEntry) and self.may_load():
             self._engine.pick_drafter(chosen.name)
-            self._notice.say("info", f"{chosen.name} drafts for {self._choices.settings.target} now.", expires_s=8)
+            self._notice.say(
+                "info",
+                tr("{name} drafts for {target} now.").format(name=chosen.name, target=self._choices.settings.target),
+                expires_s=8,
+            )
 
     # --- files ----------------------------------------------------------------------------------------
 
@@ -125,12 +136,12 @@ class LibraryControl(QObject):
 
     async def _reveal(self, path: Path) -> None:
         if not await reveal(path):
-            self._notice.say("info", f"It is here: {path}")
+            self._notice.say("info", tr("It is here: {path}").format(path=path))
 
     def on_folder(self) -> None:
         """Show the models folder."""
         if self._folder is not None and not show_folder(self._folder):
-            self._notice.say("info", f"It is here: {self._folder}")
+            self._notice.say("info", tr("It is here: {folder}").format(folder=self._folder))
 
     def on_delete(self) -> None:
         """Ask before the chosen file goes."""
@@ -139,12 +150,17 @@ class LibraryControl(QObject):
             return
         name = chosen.name if isinstance(chosen, LibraryEntry) else chosen.path.name
         size = f" ({bytes_words(chosen.n_bytes)})" if isinstance(chosen, LibraryEntry) else ""
-        words = "It goes to the trash."
+        words = tr("It goes to the trash.")
         if self._is_in_use(name):
             if not self.may_load():
                 return
-            words += " It is loaded now, so the starter takes its place."
-        self._ask(f"Delete {name}{size}?", words, "Move to trash", lambda: self._delete(name, chosen, for_good=False))
+            words += " " + tr("It is loaded now, so the starter takes its place.")
+        self._ask(
+            tr("Delete {name}{size}?").format(name=name, size=size),
+            words,
+            tr("Move to trash"),
+            lambda: self._delete(name, chosen, for_good=False),
+        )
 
     def _delete(self, name: str, chosen: LibraryEntry | BrokenFile, *, for_good: bool) -> None:
         self._deleting.run(self._remove(name, chosen, for_good=for_good))
@@ -163,15 +179,15 @@ class LibraryControl(QObject):
                 self._notice.say("error", fault.message, fault.hint)
                 return
             self._ask(
-                f"Delete {name} for good?",
-                "Its disk has no trash, so it cannot be had back.",
-                "Delete for good",
+                tr("Delete {name} for good?").format(name=name),
+                tr("Its disk has no trash, so it cannot be had back."),
+                tr("Delete for good"),
                 lambda: self._delete(name, chosen, for_good=True),
             )
         except SlipstreamError as fault:
             self._notice.say("error", fault.message, fault.hint)
         else:
-            where = "is in the trash" if removed.in_trash else "is deleted"
+            where = tr("is in the trash") if removed.in_trash else tr("is deleted")
             self._notice.say("info", f"{name} {where}.", expires_s=8)
             self.on_changed()
 

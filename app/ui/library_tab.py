@@ -23,13 +23,14 @@ from app.models.removal import owner_words
 from app.ui.model_words import source_words
 from app.ui.pair_card import PairCard
 from app.ui.theme import GRID, named, number_font
+from app.ui.tr import tr
 from app.ui.tree_rows import RIGHT, VALUE, choose, heading, rows_of, set_up
 from app.ui.wording import bytes_words, tip
 
 if TYPE_CHECKING:
     from app.host.judging import Shown
 
-NOTHING = "Choose a model on the left to see what can draft for it, and what both take."
+NOTHING = tr("Choose a model on the left to see what can draft for it, and what both take.")
 
 
 class _Files(QTreeWidget):
@@ -59,14 +60,14 @@ class LibraryTab(QWidget):
         super().__init__()
         self.tree = _Files()
         self.card = PairCard(NOTHING)
-        self.use_as_draft = QPushButton("&Use as drafter")
-        self.reveal = QPushButton("Show in &folder")
-        self.delete = QPushButton("D&elete…")
-        self.folder = QPushButton("Open models folder")
+        self.use_as_draft = QPushButton(tr("&Use as drafter"))
+        self.reveal = QPushButton(tr("Show in &folder"))
+        self.delete = QPushButton(tr("D&elete…"))
+        self.folder = QPushButton(tr("Open models folder"))
         self.disk = named(QLabel(wordWrap=True), "muted")
         self.disk.setTextFormat(Qt.TextFormat.PlainText)
         self._sections = tuple(
-            map(heading, ("Models", "Only for drafting", "Broken: cannot be loaded", "Not for chat"))
+            map(heading, (tr("Models"), tr("Only for drafting"), tr("Broken: cannot be loaded"), tr("Not for chat")))
         )
         self._drafters: frozenset[str] = frozenset()
         self._contents: Contents | None = None
@@ -84,11 +85,11 @@ class LibraryTab(QWidget):
         self.reveal.clicked.connect(self.reveal_requested)
         self.delete.clicked.connect(self.delete_requested)
         self.folder.clicked.connect(self.folder_requested)
-        self.use_as_draft.setToolTip("Let this model draft for the one that answers now.")
+        self.use_as_draft.setToolTip(tr("Let this model draft for the one that answers now."))
 
     def _set_up_tree(self) -> None:
         tree = self.tree
-        set_up(tree, "Models on this computer", ["Name", "Size", "Type", "From"])
+        set_up(tree, tr("Models on this computer"), [tr("Name"), tr("Size"), tr("Type"), tr("From")])
         tree.addTopLevelItems(list(self._sections))
         for section in self._sections:
             section.setFirstColumnSpanned(True)
@@ -135,8 +136,8 @@ class LibraryTab(QWidget):
                 (
                     [_entry_row(entry, is_loaded=entry.name in loaded) for entry in contents.models],
                     [_entry_row(entry, is_loaded=entry.name in loaded) for entry in contents.drafters],
-                    [_broken_row(file, "broken") for file in contents.broken],
-                    [_broken_row(file, "not for chat") for file in contents.others],
+                    [_broken_row(file, tr("broken")) for file in contents.broken],
+                    [_broken_row(file, tr("not for chat")) for file in contents.others],
                 ),
                 strict=True,
             ):
@@ -146,8 +147,11 @@ class LibraryTab(QWidget):
                 section.setExpanded(True)
         n = len(contents.models) + len(contents.drafters) + len(contents.broken)
         self.disk.setText(
-            f"{n} file{'s' * (n != 1)}, {bytes_words(shown.n_bytes)} in all; {bytes_words(shown.n_free_bytes)} free on"
-            f" the disk of {shown.folder}"
+            tr("%n file(s), {all} in all; {free} free on the disk of {folder}", None, n).format(
+                all=bytes_words(shown.n_bytes),
+                free=bytes_words(shown.n_free_bytes),
+                folder=shown.folder,
+            )
         )
         self._choose(before, quietly=is_same)
         self._enable()
@@ -189,17 +193,17 @@ class LibraryTab(QWidget):
         self.use_as_draft.setEnabled(isinstance(chosen, LibraryEntry))
         self.reveal.setEnabled(chosen is not None)
         self.delete.setEnabled(chosen is not None and chosen.source == "folder")
-        words = "Move it to the trash (Del)"
+        words = tr("Move it to the trash (Del)")
         if chosen is not None and chosen.source == "starter":
-            words = "The starter comes with the program."
+            words = tr("The starter comes with the program.")
         elif chosen is not None and chosen.source != "folder":
-            words = f"It belongs to {owner_words(chosen.source)}: delete it there."
+            words = tr("It belongs to {owner_words}: delete it there.").format(owner_words=owner_words(chosen.source))
         self.delete.setToolTip(words)
         self.delete.setAccessibleDescription(words)
 
 
 def _entry_row(entry: LibraryEntry, *, is_loaded: bool) -> QTreeWidgetItem:
-    source = f"{source_words(entry)}, loaded" if is_loaded else source_words(entry)
+    source = tr("{source_words}, loaded").format(source_words=source_words(entry)) if is_loaded else source_words(entry)
     row = QTreeWidgetItem([entry.name, bytes_words(entry.n_bytes), entry.quantisation, source])
     row.setTextAlignment(1, RIGHT)
     row.setToolTip(0, tip(f"{entry.path}\n{entry.architecture}, {entry.quantisation}"))

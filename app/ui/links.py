@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QDesktopServices
 
 from app.chat.visible import visible
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QUrl
@@ -27,10 +28,16 @@ def ask_to_open(url: QUrl, notice: NoticeBar) -> None:
     """Show where a link leads and offer to open it outside; links to files, shares and programs are refused."""
     words, scheme = address_words(url), url.scheme().lower()
     if scheme not in _OPENABLE or (scheme != "mailto" and not url.host()):
-        notice.say("warning", f"This link is not opened: {words}", "Only web and mail links are.")
+        notice.say(
+            "warning", tr("This link is not opened: {words}").format(words=words), tr("Only web and mail links are.")
+        )
         return
-    where = f" It leads to {words_of_host(url)}." if url.userInfo() else ""
-    notice.say("info", f"Open {words} in the browser?{where}", action=("Open", lambda: QDesktopServices.openUrl(url)))
+    where = " " + tr("It leads to {words_of_host}.").format(words_of_host=words_of_host(url)) if url.userInfo() else ""
+    notice.say(
+        "info",
+        tr("Open {words} in the browser?{where}").format(words=words, where=where),
+        action=(tr("Open"), lambda: QDesktopServices.openUrl(url)),
+    )
 
 
 def words_of_host(url: QUrl) -> str:

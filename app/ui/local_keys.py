@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-MODELS_WINDOW = (("Ctrl+1", "Discover"), ("Ctrl+2", "Library"), ("Ctrl+3", "Downloads"), ("Ctrl+F", "Search the hub"))
+from app.ui.tr import tr
+
+MODELS_WINDOW = (
+    ("Ctrl+1", tr("Discover")),
+    ("Ctrl+2", tr("Library")),
+    ("Ctrl+3", tr("Downloads")),
+    ("Ctrl+F", tr("Search the hub")),
+)
 
 LOCAL_KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
-        "Message field",
+        tr("Message field"),
         (
-            ("Return", "Send; a new line, if that is chosen in the settings"),
-            ("Shift+Return", "New line"),
-            ("Ctrl+Return", "Send"),
+            ("Return", tr("Send; a new line, if that is chosen in the settings")),
+            ("Shift+Return", tr("New line")),
+            ("Ctrl+Return", tr("Send")),
         ),
     ),
-    ("List of conversations", (("Return", "Open"), ("F2", "Rename"), ("Del", "Delete"))),
-    ("Find bar", (("Return", "Next place"), ("Shift+Return", "Previous place"), ("Esc", "Close the search"))),
-    ("Models window", MODELS_WINDOW),
+    (tr("List of conversations"), (("Return", tr("Open")), ("F2", tr("Rename")), ("Del", tr("Delete")))),
     (
-        "Speed charts",
+        tr("Find bar"),
+        (("Return", tr("Next place")), ("Shift+Return", tr("Previous place")), ("Esc", tr("Close the search"))),
+    ),
+    (tr("Models window"), MODELS_WINDOW),
+    (
+        tr("Speed charts"),
         (
-            ("+", "Closer"),
-            ("-", "Wider"),
-            ("Left", "Back in time"),
-            ("Right", "On in time"),
-            ("Home", "Everything"),
-            ("End", "Follow the newest"),
+            ("+", tr("Closer")),
+            ("-", tr("Wider")),
+            ("Left", tr("Back in time")),
+            ("Right", tr("On in time")),
+            ("Home", tr("Everything")),
+            ("End", tr("Follow the newest")),
         ),
     ),
 )

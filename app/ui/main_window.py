@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QMainWindow
 from app.paths import config_dir
 from app.ui.font_size import font_extra_pt
 from app.ui.theme import colours, follow
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent
@@ -146,7 +147,7 @@ class MainWindow(QMainWindow):
         from app.ui.theme import GRID, named, text_font
         from app.ui.transcript import TEXT_WIDTH_PX
 
-        self._status = named(QLabel("Starting…"), "status")
+        self._status = named(QLabel(tr("Starting…"), wordWrap=True), "status")
         self._status.setFont(text_font(-0.5))
         foot = QWidget(maximumWidth=TEXT_WIDTH_PX + 2 * GRID)
         lower = QVBoxLayout(foot)
@@ -187,7 +188,7 @@ class MainWindow(QMainWindow):
     def show_status(self, words: str) -> None:
         """Say in one line, below the composer, what the program is doing."""
         self._status.setText(words)
-        self._status.setAccessibleName(f"State: {words}")
+        self._status.setAccessibleName(tr("State: {words}").format(words=words))
 
     @property
     def status(self) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from app.ui.model_words import memory_sentence, share_words
 from app.ui.theme import GRID, colours, follow, named, number_font, text_font
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ def parts_of(memory: PairMemory) -> list[Part]:
     target, draft = memory.target, memory.draft
     solid, dense, cross = Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense3Pattern, Qt.BrushStyle.BDiagPattern
     context = target.kv_bytes + target.state_bytes
-    parts = [Part("Target", target.weights_bytes, "accent", solid)]
+    parts = [Part(tr("Target"), target.weights_bytes, "accent", solid)]
     if draft is not None:
-        parts.append(Part("Draft", draft.weights_bytes, "plain", solid))
+        parts.append(Part(tr("Draft"), draft.weights_bytes, "plain", solid))
         context += draft.kv_bytes + draft.state_bytes
     working = target.compute_bytes + (draft.compute_bytes if draft is not None else 0)
-    parts.append(Part("Context (KV)", context, "accent", dense))
-    parts.append(Part("Working memory", working, "muted", cross))
+    parts.append(Part(tr("Context (KV)"), context, "accent", dense))
+    parts.append(Part(tr("Working memory"), working, "muted", cross))
     return parts
 
 
@@ -61,9 +62,11 @@ class MemoryBar(QWidget):
     def show_parts(self, parts: Sequence[Part], room: Room) -> None:
         """Draw these parts on this machine."""
         need = sum(part.n_bytes for part in parts)
-        verdict = "fits" if need <= room.usable_bytes else "does not fit into what is free"
+        verdict = tr("fits") if need <= room.usable_bytes else tr("does not fit into what is free")
         need_words, free, total = map(bytes_words, (need, room.free_bytes, room.total_bytes))
-        said = f"Memory: takes {need_words}, {free} of {total} are free; {verdict}"
+        said = tr("Memory: takes {need_words}, {free} of {total} are free; {verdict}").format(
+            need_words=need_words, free=free, total=total, verdict=verdict
+        )
         self._draw(parts, room, said)
 
     def show_share(self, share: Share) -> None:
@@ -191,7 +194,7 @@ class MemoryView(QWidget):
 
     def show_estimate(self, n_bytes: int, room: Room, words: str) -> None:
         """Show what only the catalog tells."""
-        self._fill([Part("Pair, about", n_bytes, "accent", Qt.BrushStyle.SolidPattern)], room)
+        self._fill([Part(tr("Pair, about"), n_bytes, "accent", Qt.BrushStyle.SolidPattern)], room)
         self.sentence.setText(words)
 
     def _fill(self, parts: Sequence[Part], room: Room, shares: Sequence[Share] = ()) -> None:
@@ -200,7 +203,7 @@ class MemoryView(QWidget):
         self._show_shares(shares)
         total = sum(part.n_bytes for part in parts)
         lines: list[tuple[Part | None, str, int]] = [(part, part.name, part.n_bytes) for part in parts]
-        lines += [(None, "Total", total), *([] if shares else [(None, "Free now", room.free_bytes)])]
+        lines += [(None, tr("Total"), total), *([] if shares else [(None, tr("Free now"), room.free_bytes)])]
         while len(self._rows) < len(lines):
             self._add_row()
         for index, row in enumerate(self._rows):

@@ -24,6 +24,7 @@ from app.ui.message_view import MessageView
 from app.ui.prose import ProseView
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
 from app.ui.thought import thought_words
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.metrics.token_trace import TokenTrace
@@ -40,7 +41,7 @@ class QuestionView(MessageView):
     """What the person wrote, in a bubble on the right."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__("Your message", ("copy", "edit"), parent)
+        super().__init__(tr("Your message"), ("copy", "edit"), parent)
         self._text = text
         self._bubble = named(QFrame(self), "question")
         self._bubble.lower()
@@ -93,7 +94,7 @@ class AnswerView(MessageView):
     restart_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Answer", ("copy", "edit", "regenerate", "go_on"), parent)
+        super().__init__(tr("Answer"), ("copy", "edit", "regenerate", "go_on"), parent)
         self.can_go_on = False
         self._stream = BlockStream()
         self._n_resets = 0
@@ -107,7 +108,7 @@ class AnswerView(MessageView):
         self._colours: TokenColours | None = None
         self._mark_icon = QLabel()
         self._mark = QLabel(wordWrap=True)
-        self._restart = QPushButton("Start the engine again")
+        self._restart = QPushButton(tr("Start the engine again"))
         self._restart.clicked.connect(self.restart_requested)
         self._build()
         follow(self._tint)

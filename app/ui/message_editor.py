@@ -9,6 +9,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy
 
 from app.ui.theme import see_through, text_font
+from app.ui.tr import tr
 
 _MAX_LINES = 8
 _LONG_PASTE_CHARS = 6_000
@@ -30,8 +31,8 @@ class MessageEditor(QPlainTextEdit):
         self.setFont(text_font(1.0))
         self.setTabChangesFocus(True)
         self._does_enter_send = True
-        self.setPlaceholderText("Write a message")
-        self.setAccessibleName("Message")
+        self.setPlaceholderText(tr("Write a message"))
+        self.setAccessibleName(tr("Message"))
         self.let_enter_send(is_on=True)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -42,17 +43,17 @@ class MessageEditor(QPlainTextEdit):
         """Let Enter send and Shift+Enter break the line, or Ctrl+Enter send and Enter break it."""
         self._does_enter_send = is_on
         if is_on:
-            self.setAccessibleDescription("Enter sends, Shift+Enter starts a new line, Escape stops the answer")
-            words = "Enter sends · Shift+Enter starts a new line · Esc stops the answer · Drop or paste text files"
+            self.setAccessibleDescription(tr("Enter sends, Shift+Enter starts a new line, Escape stops the answer"))
+            words = tr("Enter sends · Shift+Enter starts a new line · Esc stops the answer · Drop or paste text files")
         else:
-            self.setAccessibleDescription("Control+Enter sends, Enter starts a new line, Escape stops the answer")
-            words = "Ctrl+Enter sends · Enter starts a new line · Esc stops the answer · Drop or paste text files"
+            self.setAccessibleDescription(tr("Control+Enter sends, Enter starts a new line, Escape stops the answer"))
+            words = tr("Ctrl+Enter sends · Enter starts a new line · Esc stops the answer · Drop or paste text files")
         self.setToolTip(words)
 
     @property
     def send_key(self) -> str:
         """The key that sends."""
-        return "Enter" if self._does_enter_send else "Ctrl+Enter"
+        return tr("Enter") if self._does_enter_send else "Ctrl+Enter"
 
     def _is_send(self, event: QKeyEvent) -> bool:
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -10,26 +10,27 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from app.ui.theme import GRID, IconButton, named, number_font
+from app.ui.tr import tr
 
 MessageAction = Literal["copy", "copy_plain", "edit", "regenerate", "go_on", "earlier", "later"]
 
 _COPIED_MS = 1500
 _NO_BREAK_HYPHEN = "\u2011"
 ACTION_WORDS: dict[MessageAction, tuple[str, str]] = {
-    "copy": ("copy", "Copy as Markdown"),
-    "edit": ("pencil", "Edit"),
-    "regenerate": ("restart", "Answer again"),
-    "go_on": ("go-on", "Continue this answer"),
+    "copy": ("copy", tr("Copy as Markdown")),
+    "edit": ("pencil", tr("Edit")),
+    "regenerate": ("restart", tr("Answer again")),
+    "go_on": ("go-on", tr("Continue this answer")),
 }
 """Icon and words of the buttons."""
 MENU_WORDS: dict[MessageAction, str] = {
-    "copy": "Copy as Markdown",
-    "copy_plain": "Copy as plain text",
-    "edit": "Edit",
-    "regenerate": "Answer again",
-    "go_on": "Continue this answer",
-    "earlier": "Earlier alternative",
-    "later": "Later alternative",
+    "copy": tr("Copy as Markdown"),
+    "copy_plain": tr("Copy as plain text"),
+    "edit": tr("Edit"),
+    "regenerate": tr("Answer again"),
+    "go_on": tr("Continue this answer"),
+    "earlier": tr("Earlier alternative"),
+    "later": tr("Later alternative"),
 }
 KEYS: dict[Qt.Key, MessageAction] = {
     Qt.Key.Key_C: "copy",
@@ -60,7 +61,7 @@ class MessageFoot(QWidget):
         self._number = named(QLabel(), "status")
         self._number.setFont(number_font(-0.5))
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
-        self._copied.timeout.connect(lambda: self.button("copy").rename("Copy as Markdown", "copy"))
+        self._copied.timeout.connect(lambda: self.button("copy").rename(tr("Copy as Markdown"), "copy"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GRID // 2)
@@ -76,8 +77,8 @@ class MessageFoot(QWidget):
         inner = QHBoxLayout(self._alternatives)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.setSpacing(0)
-        self._earlier = IconButton("left", "Earlier alternative")
-        self._later = IconButton("right", "Later alternative")
+        self._earlier = IconButton("left", tr("Earlier alternative"))
+        self._later = IconButton("right", tr("Later alternative"))
         self._earlier.clicked.connect(lambda: self.asked.emit("earlier"))
         self._later.clicked.connect(lambda: self.asked.emit("later"))
         for widget in (self._earlier, self._number, self._later):
@@ -98,7 +99,7 @@ class MessageFoot(QWidget):
         """Say which of how many it is; nothing where there is only one."""
         self._alternatives.setVisible(n_all > 1)
         self._number.setText(f"{number}/{n_all}")
-        self._number.setAccessibleName(f"Alternative {number} of {n_all}")
+        self._number.setAccessibleName(tr("Alternative {number} of {n_all}").format(number=number, n_all=n_all))
         self._earlier.setEnabled(number > 1)
         self._later.setEnabled(number < n_all)
 
@@ -137,7 +138,7 @@ class MessageFoot(QWidget):
 
     def say_copied(self) -> None:
         """Say for a moment that it was copied."""
-        self.button("copy").rename("Copied", "check")
+        self.button("copy").rename(tr("Copied"), "check")
         self._copied.start()
 
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 from app.ui.column import BlockColumn
 from app.ui.message_foot import KEYS, MessageAction, MessageFoot, message_menu
 from app.ui.theme import GRID, colours
+from app.ui.tr import tr
 
 
 class MessageView(QWidget):
@@ -46,7 +47,7 @@ class MessageView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(name)
         self.setAccessibleDescription(
-            "C copies, P copies plain text, E edits, R answers again, O goes on, arrows: alternatives"
+            tr("C copies, P copies plain text, E edits, R answers again, O goes on, arrows: alternatives")
         )
 
     @property
@@ -126,9 +127,9 @@ class MessageView(QWidget):
         menu = message_menu(self, self.foot.offered(), self.on_asked)
         before = menu.addSeparator() if not menu.actions() else menu.actions()[0]
         selection = self.column.selection
-        entries = [("Select all of this message", selection.select_all)]
+        entries = [(tr("Select all of this message"), selection.select_all)]
         if selection.is_anything:
-            entries.insert(0, ("Copy what is selected", selection.copy))
+            entries.insert(0, (tr("Copy what is selected"), selection.copy))
         for words, do in entries:
             entry = QAction(words, menu)
             entry.triggered.connect(do)

@@ -16,6 +16,7 @@ from app.ui.local_keys import MODELS_WINDOW
 from app.ui.main_window import window_geometry
 from app.ui.notice import NoticeBar
 from app.ui.theme import GRID
+from app.ui.tr import tr
 
 SIZE = QSize(1040, 680)
 DISCOVER, LIBRARY, DOWNLOADS = range(3)
@@ -29,15 +30,15 @@ class ModelManager(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Models")
+        self.setWindowTitle(tr("Models"))
         self.resize(SIZE.boundedTo(self.screen().availableGeometry().size() - QSize(2 * GRID, 5 * GRID)))
         self.discover, self.library, self.downloads = DiscoverTab(), LibraryTab(), DownloadsTab()
         self.notice = NoticeBar()
         self.tabs = QTabWidget(documentMode=True)
-        self.tabs.setAccessibleName("Models")
-        self.tabs.addTab(self.discover, "&Discover")
-        self.tabs.addTab(self.library, "L&ibrary")
-        self.tabs.addTab(self.downloads, "Do&wnloads")
+        self.tabs.setAccessibleName(tr("Models"))
+        self.tabs.addTab(self.discover, tr("&Discover"))
+        self.tabs.addTab(self.library, tr("L&ibrary"))
+        self.tabs.addTab(self.downloads, tr("Do&wnloads"))
         self.tabs.currentChanged.connect(self.tab_changed)
         self._geometry = window_geometry()
         self._restore()
@@ -73,7 +74,9 @@ class ModelManager(QDialog):
 
     def note_running(self, n_running: int) -> None:
         """Say how many downloads are on their way."""
-        self.tabs.setTabText(DOWNLOADS, f"Do&wnloads ({n_running})" if n_running else "Do&wnloads")
+        self.tabs.setTabText(
+            DOWNLOADS, tr("Do&wnloads ({n_running})").format(n_running=n_running) if n_running else tr("Do&wnloads")
+        )
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Remember size and splits."""

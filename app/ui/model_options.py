@@ -27,6 +27,7 @@ from app.memory_types import FlashAttention, is_quantised
 from app.protocol import DraftTokens, SpecType
 from app.ui.switch import Switch
 from app.ui.theme import GRID, named, text_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -36,33 +37,33 @@ CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 MEMORIES = (("f16", "bf16"), ("q8_0", "q8_0"), ("q4_0", "q4_0"))
 """Types of K and V that are offered; others come from the settings file."""
 
-RELOAD = "A change needs a reload, which begins when this closes."
-BUSY = "These can be changed when the answer is complete."
+RELOAD = tr("A change needs a reload, which begins when this closes.")
+BUSY = tr("These can be changed when the answer is complete.")
 
-_FLASH: dict[FlashAttention, str] = {"auto": "Left to llama.cpp", "on": "On", "off": "Off"}
+_FLASH: dict[FlashAttention, str] = {"auto": tr("Left to llama.cpp"), "on": tr("On"), "off": tr("Off")}
 _WIDTH_PX, _LABEL_PX = 400, 136
 
 
 def length_words(draft_tokens: DraftTokens) -> str:
     """A draft length as it is offered."""
     if draft_tokens == "auto":
-        return "What pays, chosen as it goes"
+        return tr("What pays, chosen as it goes")
     if draft_tokens == "rolling":
-        return "3 to 8, by how many were kept"
-    return f"{draft_tokens} token" + ("" if draft_tokens == 1 else "s")
+        return tr("3 to 8, by how many were kept")
+    return tr("%n token(s)", None, draft_tokens)
 
 
 def memory_words(type_k: str, type_v: str) -> str:
     """How exactly a conversation is kept in memory, by the types of K and V."""
     match type_k, type_v:
         case "f16", "bf16":
-            return "16 bits, the most exact"
+            return tr("16 bits, the most exact")
         case "q8_0", "q8_0":
-            return "8 bits, half the size"
+            return tr("8 bits, half the size")
         case "q4_0", "q4_0":
-            return "4 bits, a quarter; answers can suffer"
+            return tr("4 bits, a quarter; answers can suffer")
         case _:
-            return f"K {type_k}, V {type_v}"
+            return tr("K {type_k}, V {type_v}").format(type_k=type_k, type_v=type_v)
 
 
 class Choice(QComboBox):
@@ -110,34 +111,36 @@ class ModelOptions(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         named(self, "options")
-        self.setAccessibleName("Model options")
-        self.length = Choice("Draft length", "How many tokens the drafter runs ahead, at most.")
-        self.slide = Switch("Leave out the oldest turns when the context is full")
+        self.setAccessibleName(tr("Model options"))
+        self.length = Choice(tr("Draft length"), tr("How many tokens the drafter runs ahead, at most."))
+        self.slide = Switch(tr("Leave out the oldest turns when the context is full"))
         self.slide.setToolTip(
-            "Otherwise a conversation that is too long stops and says so. The turns stay on the screen."
+            tr("Otherwise a conversation that is too long stops and says so. The turns stay on the screen.")
         )
-        self.ngram_first = Switch("Let n-gram draft first, where the text repeats itself")
+        self.ngram_first = Switch(tr("Let n-gram draft first, where the text repeats itself"))
         self.ngram_first.setToolTip(
-            "It costs next to nothing; the drafter that is chosen steps in where it has nothing."
+            tr("It costs next to nothing; the drafter that is chosen steps in where it has nothing.")
         )
-        self.exact = Switch("Only drafts that cannot change a word")
+        self.exact = Switch(tr("Only drafts that cannot change a word"))
         self._models: tuple[SpecType, ...] = ()
         self.context = Choice(
-            "Context length", "How much of the conversation the model can look at. Longer takes more memory."
+            tr("Context length"), tr("How much of the conversation the model can look at. Longer takes more memory.")
         )
         self.memory = Choice(
-            "Conversation memory", "How exactly both models keep the conversation in memory (their KV cache)."
+            tr("Conversation memory"), tr("How exactly both models keep the conversation in memory (their KV cache).")
         )
         self.flash = Choice(
-            "Flash attention",
-            "Attention in one pass over the memory; 8 and 4 bits need it. Off, the last digits depend on how many "
-            "tokens are checked at once, so a draft can tip a near tie.",
+            tr("Flash attention"),
+            tr(
+                "Attention in one pass over the memory; 8 and 4 bits need it. Off, the last digits depend on how many "
+                "tokens are checked at once, so a draft can tip a near tie."
+            ),
         )
         self.threads = QSpinBox()
         self.threads.setKeyboardTracking(False)
         self.threads.setMinimumHeight(self.context.sizeHint().height())
-        self.threads.setAccessibleName("Threads")
-        self.threads.setToolTip("Processor threads to compute with. More than there are fast cores seldom helps.")
+        self.threads.setAccessibleName(tr("Threads"))
+        self.threads.setToolTip(tr("Processor threads to compute with. More than there are fast cores seldom helps."))
         self._reload = named(QLabel(RELOAD, wordWrap=True), "muted")
         self._reload.setFont(text_font(-0.5))
         self._at_load = (self.context, self.memory, self.flash, self.threads)
@@ -160,23 +163,23 @@ class ModelOptions(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID + 4)
         column.setSpacing(GRID)
-        column.addWidget(_heading("From the next answer on"))
-        column.addLayout(_rows([("&Draft length", self.length)]))
+        column.addWidget(_heading(tr("From the next answer on")))
+        column.addLayout(_rows([(tr("&Draft length"), self.length)]))
         column.addWidget(self.ngram_first)
         column.addWidget(self.exact)
         column.addWidget(self.slide)
         column.addSpacing(GRID // 2)
-        column.addWidget(_heading("When the model is loaded"))
+        column.addWidget(_heading(tr("When the model is loaded")))
         column.addWidget(self._reload)
-        at_load = ("&Context length", "Conversation &memory", "&Flash attention", "&Threads")
+        at_load = (tr("&Context length"), tr("Conversation &memory"), tr("&Flash attention"), tr("&Threads"))
         column.addLayout(_rows(list(zip(at_load, self._at_load, strict=True))))
         column.addSpacing(GRID // 2)
         column.addLayout(self._buttons())
         self.setFixedWidth(max(_WIDTH_PX, self.sizeHint().width()))
 
     def _buttons(self) -> QHBoxLayout:
-        defaults, done = QPushButton("Defa&ults"), QPushButton("D&one")
-        defaults.setToolTip("All of these as they were in the beginning.")
+        defaults, done = QPushButton(tr("Defa&ults")), QPushButton(tr("D&one"))
+        defaults.setToolTip(tr("All of these as they were in the beginning."))
         defaults.clicked.connect(self.defaults_wanted)
         done.clicked.connect(self.close)
         row = QHBoxLayout()
@@ -218,7 +221,7 @@ class ModelOptions(QFrame):
             self.slide.setChecked(settings.slide)
             self.threads.setRange(0, max(os.cpu_count() or 1, settings.n_threads))
             chosen = f": {n_threads}" if n_threads and not settings.n_threads else ""
-            self.threads.setSpecialValueText(f"Chosen for me{chosen}")
+            self.threads.setSpecialValueText(tr("Chosen for me{chosen}").format(chosen=chosen))
             self.threads.setValue(settings.n_threads)
         self._reload.setText(RELOAD if can_load else BUSY)
         for widget in self._at_load:
@@ -237,22 +240,31 @@ class ModelOptions(QFrame):
 
 def exact_words(n_rows_alike: int) -> str:
     """Say what the restriction means with the model that is loaded."""
-    why = "A longer draft is as right, but is computed with other rounding: it can tip a near tie between two words."
+    why = tr(
+        "A longer draft is as right, but is computed with other rounding: it can tip a near tie between two words."
+    )
     match n_rows_alike:
         case 0:
             return why
         case 1:
-            return f"{why} With this model, on this device, no draft is so short, so this changes nothing."
+            return tr("{why} With this model, on this device, no draft is so short, so this changes nothing.").format(
+                why=why
+            )
         case n:
-            return f"{why} With this model, on this device: drafts of up to {n - 1} tokens."
+            return tr("{why} With this model, on this device: drafts of up to {n} tokens.").format(why=why, n=n - 1)
 
 
 def _contexts(n_ctx_train: int, current: int) -> Iterator[tuple[int, str]]:
     """Yield the context lengths that the model can have, and the present one."""
     offered = {n for n in CONTEXTS if not n_ctx_train or n < n_ctx_train} | {n_ctx_train, current}
     for n in sorted(offered - {0}):
-        yield n, f"{n:,} tokens"
-    yield 0, "As long as the model can" + (f": {n_ctx_train:,} tokens" if n_ctx_train else "")
+        yield n, tr("{n:,} tokens").format(n=n)
+    yield (
+        0,
+        tr("As long as the model can: {n_ctx_train:,} tokens").format(n_ctx_train=n_ctx_train)
+        if n_ctx_train
+        else tr("As long as the model can"),
+    )
 
 
 def _heading(words: str) -> QLabel:

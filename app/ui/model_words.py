@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -17,29 +18,31 @@ if TYPE_CHECKING:
     from app.models.recommendation import Standing
 
 _KINDS = {
-    "embedded heads": "MTP heads in the model itself",
-    "heads in a file": "MTP heads in a file",
-    "assistant": "assistant",
-    "draft model": "draft model",
-    "n-gram": "n-gram, from the text itself",
+    "embedded heads": tr("MTP heads in the model itself"),
+    "heads in a file": tr("MTP heads in a file"),
+    "assistant": tr("assistant"),
+    "draft model": tr("draft model"),
+    "n-gram": tr("n-gram, from the text itself"),
 }
 _SHORT = {
-    "fits now": "fits",
-    "fits when other programs are closed": "fits if others close",
-    "too large for this machine": "too large",
+    "fits now": tr("fits"),
+    "fits when other programs are closed": tr("fits if others close"),
+    "too large for this machine": tr("too large"),
 }
-_SOURCES = {"starter": "built in", "folder": "Slipstream", "file": "a file"}
+_SOURCES = {"starter": tr("built in"), "folder": "Slipstream", "file": tr("a file")}
 
 
 def machine_words(room: Room) -> str:
     """How much memory there is."""
-    return f"This computer has {bytes_words(room.total_bytes)} of memory; {bytes_words(room.free_bytes)} are free now."
+    return tr("This computer has {bytes_words} of memory; {free} are free now.").format(
+        bytes_words=bytes_words(room.total_bytes), free=bytes_words(room.free_bytes)
+    )
 
 
 def standing_words(standing: Standing, *, is_here: bool, is_recommended: bool) -> str:
     """How a curated pair stands with this machine, in a column's width."""
-    words = "recommended" if is_recommended else _SHORT[standing]
-    return f"{words}, here" if is_here else words
+    words = tr("recommended") if is_recommended else _SHORT[standing]
+    return tr("{words}, here").format(words=words) if is_here else words
 
 
 def drafter_words(offer: Offer) -> str:
@@ -55,19 +58,23 @@ def kind_words(judgement: Judgement) -> str:
 
 def fit_sentence(judgement: Judgement) -> str:
     """Whether it fits, as a sentence."""
-    who = {
-        "n-gram": "N-gram drafting",
-        "embedded heads": "The model's own MTP heads",
-    }.get(judgement.kind, "This drafter")
-    is_many = judgement.kind == "embedded heads"
-    verb = "fit" if is_many else "fits"
+    is_ngram, is_own = judgement.kind == "n-gram", judgement.kind == "embedded heads"
     match judgement.fit:
         case "fits":
-            return f"{who} {verb}."
+            if is_ngram:
+                return tr("N-gram drafting fits.")
+            return tr("The model's own MTP heads fit.") if is_own else tr("This drafter fits.")
         case "fits with warnings":
-            return f"{who} {verb}, with a warning:" if len(judgement.warnings) == 1 else f"{who} {verb}, with warnings:"
+            n = len(judgement.warnings)
+            if is_ngram:
+                return tr("N-gram drafting fits, with (a warning|warnings):", None, n)
+            if is_own:
+                return tr("The model's own MTP heads fit, with (a warning|warnings):", None, n)
+            return tr("This drafter fits, with (a warning|warnings):", None, n)
         case "does not fit":
-            return f"{who} {'do' if is_many else 'does'} not fit:"
+            if is_ngram:
+                return tr("N-gram drafting does not fit:")
+            return tr("The model's own MTP heads do not fit:") if is_own else tr("This drafter does not fit:")
     assert_never(judgement.fit)
 
 
@@ -79,14 +86,23 @@ def reason_lines(judgement: Judgement) -> str:
 
 def memory_sentence(memory: PairMemory) -> str:
     """What a pair takes against what is free."""
-    how = "measured by a dry load" if memory.is_exact else "reckoned from the headers"
-    longest = f" Up to {memory.n_ctx_max:,} tokens would fit." if memory.n_ctx_max else " No context fits into it now."
+    how = tr("measured by a dry load") if memory.is_exact else tr("reckoned from the headers")
+    longest = (
+        " " + tr("Up to {n_ctx_max:,} tokens would fit.").format(n_ctx_max=memory.n_ctx_max)
+        if memory.n_ctx_max
+        else " " + tr("No context fits into it now.")
+    )
     if memory.shares:
         need = bytes_words(memory.n_bytes)
-        return f"{need} in all, with a context of {memory.n_ctx:,} tokens; the shares are reckoned.{longest}"
-    return (
-        f"{bytes_words(memory.n_bytes)} of the {bytes_words(memory.room.free_bytes)} that are free, with a context of"
-        f" {memory.n_ctx:,} tokens, {how}.{longest}"
+        return tr("{need} in all, with a context of {n_ctx:,} tokens; the shares are reckoned.{longest}").format(
+            need=need, n_ctx=memory.n_ctx, longest=longest
+        )
+    return tr("{need} of the {free} that are free, with a context of {n_ctx:,} tokens, {how}.{longest}").format(
+        need=bytes_words(memory.n_bytes),
+        free=bytes_words(memory.room.free_bytes),
+        n_ctx=memory.n_ctx,
+        how=how,
+        longest=longest,
     )
 
 
@@ -94,18 +110,26 @@ def share_words(share: Share) -> str:
     """What a pair takes of one device's memory, and what there is."""
     device, need = share.room.device, bytes_words(share.n_bytes)
     if not share.room.is_known:
-        return f"{device} takes {need}; it does not tell how much memory it has."
-    verdict = "fits" if share.fits else "does not fit into what is free"
-    return f"{device} takes {need} of {bytes_words(share.room.free_bytes)} that are free: {verdict}."
+        return tr("{device} takes {need}; it does not tell how much memory it has.").format(device=device, need=need)
+    verdict = tr("fits") if share.fits else tr("does not fit into what is free")
+    return tr("{device} takes {need} of {bytes_words} that are free: {verdict}.").format(
+        device=device, need=need, bytes_words=bytes_words(share.room.free_bytes), verdict=verdict
+    )
 
 
 def get_words(offers: Offers, offer: Offer | None) -> str:
     """What the button says that pulls."""
     n_bytes = sum(file.n_bytes for file in offers.files_to_pull(offer))
     if offers.pair is not None:
-        return f"Get pair ({bytes_words(n_bytes)})"
+        return tr("Get pair ({bytes_words})").format(bytes_words=bytes_words(n_bytes))
     has_draft = offer is not None and offer.item is not None
-    what = "Get pair" if offers.item is not None and has_draft else "Get model" if offers.item else "Get drafter"
+    what = (
+        tr("Get pair")
+        if offers.item is not None and has_draft
+        else tr("Get model")
+        if offers.item
+        else tr("Get drafter")
+    )
     return f"{what} ({bytes_words(n_bytes)})"
 
 
@@ -113,11 +137,12 @@ def look_words(found: Sequence[Offer], *, is_whole: bool, is_stopped: bool) -> s
     """What a look for drafters has brought."""
     n_fit = sum(offer.judgement.fits for offer in found)
     if not is_whole:
-        why = "Stopped" if is_stopped else "The hub is slow, so the look was ended"
-        return f"{why}; so far {len(found)} were found, {n_fit} of them fit."
+        why = tr("Stopped") if is_stopped else tr("The hub is slow, so the look was ended")
+        words = tr("{why}; so far %n (was|were) found, {n_fit} of them fit.", None, len(found))
+        return words.format(why=why, n_fit=n_fit)
     if not found:
-        return "Neither the catalog nor the hub has another drafter for this family of models."
-    return f"{len(found)} were found, {n_fit} of them fit."
+        return tr("Neither the catalog nor the hub has another drafter for this family of models.")
+    return tr("%n (was|were) found, {n_fit} of them fit.", None, len(found)).format(n_fit=n_fit)
 
 
 def short_title(title: str) -> str:
@@ -127,9 +152,13 @@ def short_title(title: str) -> str:
     return " + ".join(names)
 
 
+_LOG_IN = "set HF_TOKEN or run: hf auth login"
+"""What the hub's hint says to those who have no window."""
+
+
 def access_words(fault: HubAccessError) -> str:
     """What is wrong with who asks, for a window that has a field for the token."""
-    return f"{fault.message} {fault.hint}".replace("set HF_TOKEN or run: hf auth login", "paste it below.")
+    return f"{fault.message} {fault.hint}".replace(_LOG_IN, tr("paste it below."))
 
 
 def source_words(entry: LibraryEntry) -> str:
@@ -143,9 +172,13 @@ def source_words(entry: LibraryEntry) -> str:
 def time_words(seconds: float) -> str:
     """A time that is left, no more exact than it is known."""
     if seconds < 60:
-        return f"{max(1, round(seconds))} s"
+        return tr("{seconds} s").format(seconds=max(1, round(seconds)))
     minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+    return (
+        tr("{minutes} min").format(minutes=minutes)
+        if minutes < 60
+        else tr("{hours} h {minutes:02d} min").format(hours=minutes // 60, minutes=minutes % 60)
+    )
 
 
 def percent(pull: Pull) -> int:
@@ -157,32 +190,38 @@ def percent(pull: Pull) -> int:
 
 def pull_words(pull: Pull) -> str:
     """The state of a download as a line."""
-    amount = f"{bytes_words(pull.n_bytes)} of {bytes_words(pull.n_total_bytes)}" if pull.n_total_bytes else ""
+    amount = (
+        tr("{here} of {all}").format(here=bytes_words(pull.n_bytes), all=bytes_words(pull.n_total_bytes))
+        if pull.n_total_bytes
+        else ""
+    )
     match pull.phase:
         case "asking":
             parts = [pull.detail]
         case "waiting":
-            parts = ["Waiting for its turn", amount]
+            parts = [tr("Waiting for its turn"), amount]
         case "checking":
-            parts = ["Checking a file that is here already", amount]
+            parts = [tr("Checking a file that is here already"), amount]
         case "downloading":
-            rate = f"{pull.rate_bytes_s / 1e6:.1f} MB/s" if pull.rate_bytes_s else ""
-            left = f"{time_words(pull.eta_s)} left" if pull.eta_s is not None else ""
+            rate = (
+                tr("{rate_bytes_s:.1f} MB/s").format(rate_bytes_s=pull.rate_bytes_s / 1e6) if pull.rate_bytes_s else ""
+            )
+            left = tr("{time_words} left").format(time_words=time_words(pull.eta_s)) if pull.eta_s is not None else ""
             parts = [amount, rate, left, pull.detail]
         case "stalled":
-            parts = ["Stalled", amount, pull.detail, "It goes on by itself when the connection does."]
+            parts = [tr("Stalled"), amount, pull.detail, tr("It goes on by itself when the connection does.")]
         case "retrying":
-            parts = ["Trying again", amount, pull.detail]
+            parts = [tr("Trying again"), amount, pull.detail]
         case "verifying":
-            parts = ["Checking every byte", amount]
+            parts = [tr("Checking every byte"), amount]
         case "done":
-            parts = ["Complete and checked", bytes_words(pull.n_total_bytes)]
+            parts = [tr("Complete and checked"), bytes_words(pull.n_total_bytes)]
         case "paused":
-            parts = ["Paused", amount, pull.detail]
+            parts = [tr("Paused"), amount, pull.detail]
         case "failed":
-            parts = ["Stopped", amount, pull.detail, pull.hint]
+            parts = [tr("Stopped"), amount, pull.detail, pull.hint]
         case "removed":
-            parts = ["Removed"]
+            parts = [tr("Removed")]
         case _:
             assert_never(pull.phase)
     return " · ".join(part for part in parts if part)

@@ -14,6 +14,7 @@ from app.host.pulling import Pull, Pulls
 from app.ui.latest import Latest
 from app.ui.model_words import percent, short_title
 from app.ui.pair_bar import HEADS, NGRAM
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -184,10 +185,12 @@ class ModelsControl(QObject):
         from app.ui.model_manager import DOWNLOADS
 
         if pull.phase == "done":
-            action = ("Load it", lambda: self.on_load_pull(pull.title))
-            self._window.notice.say("info", f"{pull.title} is here, and every byte was checked.", action=action)
+            action = (tr("Load it"), lambda: self.on_load_pull(pull.title))
+            self._window.notice.say(
+                "info", tr("{title} is here, and every byte was checked.").format(title=pull.title), action=action
+            )
         else:
-            show = ("Show downloads", lambda: self.open(DOWNLOADS))
+            show = (tr("Show downloads"), lambda: self.open(DOWNLOADS))
             self._window.notice.say("warning", f"{pull.title}: {pull.detail}", pull.hint, action=show)
 
     def on_look(self) -> None:
@@ -202,9 +205,12 @@ class ModelsControl(QObject):
         waiting = [pull for pull in self.pulls.pulls if pull.phase == "paused" and not self.is_shown_elsewhere(pull)]
         if waiting and not self._window.notice.words:
             first = waiting[0]
-            more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-            words = f"A download is not finished: {short_title(first.title)}, {percent(first)} %{more}."
-            self._window.notice.say("info", words, action=("Show downloads", lambda: self.open(DOWNLOADS)))
+            n_more = len(waiting) - 1
+            words = tr("A download is not finished: {title}, {percent} %.")
+            if n_more:
+                words = tr("Downloads are not finished: {title}, {percent} %, and %n more.", None, n_more)
+            words = words.format(title=short_title(first.title), percent=percent(first))
+            self._window.notice.say("info", words, action=(tr("Show downloads"), lambda: self.open(DOWNLOADS)))
 
     def on_remove(self, title: str) -> None:
         """Cancel a download and drop what has arrived, or take a finished one from the list."""
@@ -214,8 +220,15 @@ class ModelsControl(QObject):
             return
         from app.ui.question import Question
 
-        words = f"{bytes_words(pull.n_bytes)} that have arrived are deleted. Pause keeps them."
-        question = Question(self.manager, f"Cancel {short_title(title)}?", words, "Cancel and remove")
+        words = tr("{bytes_words} that have arrived are deleted. Pause keeps them.").format(
+            bytes_words=bytes_words(pull.n_bytes)
+        )
+        question = Question(
+            self.manager,
+            tr("Cancel {short_title}?").format(short_title=short_title(title)),
+            words,
+            tr("Cancel and remove"),
+        )
         question.ask(lambda: self._removing.run(self._remove(title)), lambda: None)
 
     async def _remove(self, title: str) -> None:
@@ -241,7 +254,7 @@ class ModelsControl(QObject):
         if self._host.state.phase != "answering":
             return True
         notice = self.manager.notice if self.manager is not None else self._window.notice
-        notice.say("info", "An answer is being written.", "Wait for it, or stop it in the conversation (Esc).")
+        notice.say("info", tr("An answer is being written."), tr("Wait for it, or stop it in the conversation (Esc)."))
         return False
 
     def load(self, target: str, drafter: str, kind: SpecType = "draft-simple") -> None:
@@ -264,7 +277,9 @@ class ModelsControl(QObject):
         pull = self.pulls.find(title)
         names = await self.judging.names_of(pull.paths) if pull is not None else []
         if not names:
-            self._window.notice.say("warning", f"The files of {title} are not here any more.", "Get them again.")
+            self._window.notice.say(
+                "warning", tr("The files of {title} are not here any more.").format(title=title), tr("Get them again.")
+            )
             return
         (target, only_drafts), *rest = names
         if only_drafts:

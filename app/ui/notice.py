@@ -12,10 +12,11 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.ui.theme import GRID, IconButton, colours, follow, icon
+from app.ui.tr import tr
 
 NoticeKind = Literal["info", "warning", "error"]
 
-_PREFIX = {"info": "", "warning": "Warning: ", "error": "Error: "}
+_PREFIX = {"info": "{words}", "warning": tr("Warning: {words}"), "error": tr("Error: {words}")}
 
 
 class NoticeBar(QFrame):
@@ -36,9 +37,9 @@ class NoticeBar(QFrame):
         self._action.clicked.connect(self.on_action)
         self._on_more: Callable[[], object] | None = None
         self._more = QPushButton()
-        self._more.setAccessibleName("More about this notice")
+        self._more.setAccessibleName(tr("More about this notice"))
         self._more.clicked.connect(self.on_more)
-        self._close = IconButton("close", "Close this notice")
+        self._close = IconButton("close", tr("Close this notice"))
         self._close.clicked.connect(self.on_close)
         self._expiry = QTimer(self, singleShot=True)
         self._expiry.timeout.connect(self.on_close)
@@ -88,7 +89,7 @@ class NoticeBar(QFrame):
         self._kind = kind
         words = " ".join(part for part in (message, hint) if part)
         self._label.setText(words)
-        self.setAccessibleName(_PREFIX[kind] + words)
+        self.setAccessibleName(_PREFIX[kind].format(words=words))
         self._on_action = action[1] if action else None
         self._action.setText(action[0] if action else "")
         self._action.setVisible(action is not None)

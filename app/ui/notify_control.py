@@ -19,6 +19,7 @@ from app.errors import StoreError
 from app.ui import motion
 from app.ui.desktop_message import by_bus
 from app.ui.latest import Latest
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.answering import Answering
@@ -74,7 +75,7 @@ class NotifyControl(QObject):
         if begun_s is None or not self._choices.settings.notify or self.is_seen():
             return
         if self.clock_s() - begun_s > LONG_S:
-            self.show("An answer has ended", self._title())
+            self.show(tr("An answer has ended"), self._title())
 
     def _title(self) -> str:
         title, current = "", self._chats.current

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSignalBlocker, QSize, Signal
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 
 from app.ui.model_words import drafter_words, kind_words
+from app.ui.tr import tr
 from app.ui.tree_rows import RIGHT, choose, set_up
 from app.ui.wording import bytes_words, tip
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from app.host.offers import Offer
 
 _LEAST_ROWS, _MOST_ROWS = 3, 6
-_COLUMNS = ("Drafted by", "Fit", "Where", "Memory")
+_COLUMNS = (tr("Drafted by"), tr("Fit"), tr("Where"), tr("Memory"))
 
 
 class OfferList(QTreeWidget):
@@ -26,7 +27,7 @@ class OfferList(QTreeWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        set_up(self, "Ways to draft, the best first", _COLUMNS)
+        set_up(self, tr("Ways to draft, the best first"), _COLUMNS)
         self.setRootIsDecorated(False)
         self.currentItemChanged.connect(lambda: self.picked.emit(self.index))
 
@@ -61,6 +62,6 @@ class OfferList(QTreeWidget):
 
 def _cells(offer: Offer) -> list[str]:
     judgement = offer.judgement
-    where = offer.where if judgement.draft is not None or judgement.kind == "embedded heads" else "needs no file"
+    where = offer.where if judgement.draft is not None or judgement.kind == "embedded heads" else tr("needs no file")
     memory = bytes_words(judgement.memory.n_bytes) if judgement.memory is not None else ""
     return [drafter_words(offer), judgement.fit, where, memory]

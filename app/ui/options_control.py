@@ -11,6 +11,7 @@ from app.settings import Settings
 from app.ui.actions import WindowAction
 from app.ui.model_options import ModelOptions
 from app.ui.theme import GRID
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host import Host, PairChoice
@@ -33,7 +34,12 @@ class OptionsControl(QObject):
         window.pair_bar.options_requested.connect(self.open)
         window.action_list.add(
             WindowAction(
-                "models.options", "Model options…", self.open, "Models", ("Ctrl+Shift+M",), also="context threads"
+                "models.options",
+                tr("Model options…"),
+                self.open,
+                "models",
+                ("Ctrl+Shift+M",),
+                also=tr("context threads"),
             )
         )
 

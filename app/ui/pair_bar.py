@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBox
 
 from app.ui.switch import Switch
 from app.ui.theme import GRID, IconButton, named, number_font, text_font
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class _Picker(QComboBox):
             self.setItemData(self.count() - 1, option.detail, Qt.ItemDataRole.ToolTipRole)
         if can_open:
             self.insertSeparator(self.count())
-            self.addItem("Open a GGUF file…", OPEN_FILE)
+            self.addItem(tr("Open a GGUF file…"), OPEN_FILE)
         self._current = current
         self._go_back()
         blocker.unblock()
@@ -142,16 +143,16 @@ class PairBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._target = _Picker("Model")
-        self._drafter = _Picker("Drafter")
-        self._switch = Switch("Speculation")
-        self._switch.setToolTip("Use the drafter for the next answer (Ctrl+K). The model is not loaded again.")
+        self._target = _Picker(tr("Model"))
+        self._drafter = _Picker(tr("Drafter"))
+        self._switch = Switch(tr("Speculation"))
+        self._switch.setToolTip(tr("Use the drafter for the next answer (Ctrl+K). The model is not loaded again."))
         self._state = _ElidedLabel()
         self._device = named(QLabel(), "device")
-        self.sidebar_button = IconButton("sidebar", "Conversations (Ctrl+B)")
-        self.panel_button = IconButton("panel", "Speed panel (Ctrl+J)")
-        self.options_button = IconButton("options", "Model options (Ctrl+Shift+M)")
-        self.menu_button = IconButton("more", "Menu (Alt+M)")
+        self.sidebar_button = IconButton("sidebar", tr("Conversations (Ctrl+B)"))
+        self.panel_button = IconButton("panel", tr("Speed panel (Ctrl+J)"))
+        self.options_button = IconButton("options", tr("Model options (Ctrl+Shift+M)"))
+        self.menu_button = IconButton("more", tr("Menu (Alt+M)"))
         self._connect()
         self._build()
 
@@ -170,10 +171,10 @@ class PairBar(QWidget):
         first = QHBoxLayout()
         first.setSpacing(GRID // 2)
         first.addWidget(self.sidebar_button)
-        first.addWidget(self._caption("Model"))
+        first.addWidget(self._caption(tr("Model")))
         first.addWidget(self._target, 3)
         first.addSpacing(GRID // 2)
-        first.addWidget(self._caption("Drafter"))
+        first.addWidget(self._caption(tr("Drafter")))
         first.addWidget(self._drafter, 2)
         first.addWidget(self.options_button)
         first.addWidget(self.menu_button)
@@ -203,16 +204,20 @@ class PairBar(QWidget):
     def show_drafters(self, models: Sequence[ModelOption], current: str, *, has_heads: bool = False) -> None:
         """Offer no drafter, n-gram, the model's own heads if it has some, and these models to draft with."""
         fixed = [
-            ModelOption(NO_DRAFTER, "none", "Every answer is plain decoding."),
-            ModelOption(NGRAM, "n-gram", "Drafts from what the conversation has already said; needs no second model."),
+            ModelOption(NO_DRAFTER, tr("none"), tr("Every answer is plain decoding.")),
+            ModelOption(
+                NGRAM, tr("n-gram"), tr("Drafts from what the conversation has already said; needs no second model.")
+            ),
         ]
         if has_heads or current == HEADS:
             fixed.append(
-                ModelOption(HEADS, "MTP heads", "The model drafts for itself: it was trained with heads for it.")
+                ModelOption(
+                    HEADS, tr("MTP heads"), tr("The model drafts for itself: it was trained with heads for it.")
+                )
             )
-        drafts = [ModelOption(m.name, f"draft model: {m.label}", m.detail) for m in models]
+        drafts = [ModelOption(m.name, tr("draft model: {label}").format(label=m.label), m.detail) for m in models]
         if current not in {NO_DRAFTER, NGRAM, HEADS, *(m.name for m in models)}:
-            drafts.append(ModelOption(current, f"draft model: {_short(current)}", current))
+            drafts.append(ModelOption(current, tr("draft model: {short}").format(short=_short(current)), current))
         self._drafter.fill([*fixed, *drafts], current, can_open=True)
 
     def show_speculation(self, *, is_on: bool, words: str) -> None:

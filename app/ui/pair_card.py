@@ -26,6 +26,7 @@ from app.ui.model_words import fit_sentence, get_words, percent, pull_words, rea
 from app.ui.offer_list import OfferList
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
 from app.ui.token_panel import TokenPanel
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host.offers import Offer, Offers
@@ -40,9 +41,9 @@ QPushButton { background: %(accent)s; color: %(on_accent)s; border: 2px solid %(
 QPushButton:focus { border-color: %(text)s; }
 QPushButton:disabled { background: %(raised)s; color: %(muted)s; border-color: %(raised)s; }
 """
-LOOK = "Loo&k for drafters in the catalog and on the hub"
-STOP_LOOKING = "Stop loo&king"
-LOOK_AGAIN = "Loo&k again for drafters on the hub"
+LOOK = tr("Loo&k for drafters in the catalog and on the hub")
+STOP_LOOKING = tr("Stop loo&king")
+LOOK_AGAIN = tr("Loo&k again for drafters on the hub")
 _ICONS = {"fits": "check", "fits with warnings": "warning", "does not fit": "close"}
 
 
@@ -73,13 +74,13 @@ class PairCard(QWidget):
         self.memory = MemoryView()
         self.token = TokenPanel()
         self.fault = QLabel(wordWrap=True)
-        self.retry = QPushButton("T&ry again")
+        self.retry = QPushButton(tr("T&ry again"))
         self.progress = QProgressBar(textVisible=False)
-        self.progress.setAccessibleName("Download")
+        self.progress.setAccessibleName(tr("Download"))
         self.state = named(QLabel(wordWrap=True), "muted")
-        self.get = QPushButton("Get pair")
-        self.load = QPushButton("&Load")
-        self.show_downloads = QPushButton("Show d&ownloads")
+        self.get = QPushButton(tr("Get pair"))
+        self.load = QPushButton(tr("&Load"))
+        self.show_downloads = QPushButton(tr("Show d&ownloads"))
         self._nothing = nothing
         self._connect()
         self._build()
@@ -119,7 +120,7 @@ class PairCard(QWidget):
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName("The pair in detail")
+        scroll.setAccessibleName(tr("The pair in detail"))
         scroll.setWidget(inside)
         for part in (scroll.viewport(), inside):
             part.setAutoFillBackground(False)
@@ -163,8 +164,10 @@ class PairCard(QWidget):
 
     def show_estimate(self, ranked: Ranked, room: Room) -> None:
         """Show what the catalog itself knows of a pair; it needs no network."""
-        n_bytes, known = ranked.pair.memory_bytes, "as the catalog says, with a context of 4,096 tokens."
-        self.memory.show_estimate(n_bytes, room, f"About {n_bytes / 1e9:.1f} GB, {known}")
+        n_bytes, known = ranked.pair.memory_bytes, tr("as the catalog says, with a context of 4,096 tokens.")
+        self.memory.show_estimate(
+            n_bytes, room, tr("About {n_bytes:.1f} GB, {known}").format(n_bytes=n_bytes / 1e9, known=known)
+        )
         self.memory.show()
         self._show_fit(_ESTIMATES[ranked.standing], "does not fit" if "large" in ranked.standing else "fits")
 
@@ -173,7 +176,10 @@ class PairCard(QWidget):
         self._clear()
         self.offers = offers
         self.title.setText(short_title(offers.title))
-        self._set(self.facts, " · ".join((*offers.facts, f"licence: {offers.licence or 'not named'}")))
+        self._set(
+            self.facts,
+            " · ".join((*offers.facts, tr("licence: {licence}").format(licence=offers.licence or tr("not named")))),
+        )
         self._set(self.note, note)
         is_curated = offers.pair is not None
         self.list.setVisible(not is_curated)
@@ -234,7 +240,7 @@ class PairCard(QWidget):
         self.show_downloads.setVisible(pull is not None)
         if pull is not None:
             self.progress.setValue(percent(pull))
-            self.progress.setAccessibleName(f"Download, {percent(pull)} %")
+            self.progress.setAccessibleName(tr("Download, {percent} %").format(percent=percent(pull)))
             self._set(self.state, pull_words(pull))
         can_get = self.offers is not None and self.offers.what_to_pull(self.offer) is not None
         self.get.setVisible(can_get and not is_running and (pull is None or pull.phase != "done"))
@@ -267,8 +273,8 @@ class PairCard(QWidget):
         self.get.setText(get_words(offers, offer))
         self.get.setVisible(can_get)
         self.load.setVisible(not can_get and offers.target is not None)
-        self.load.setText("&Load pair" if offer.judgement.fits and offer.draft is not None else "&Load")
-        self.load.setAccessibleName("Load this model and chat with it")
+        self.load.setText(tr("&Load pair") if offer.judgement.fits and offer.draft is not None else tr("&Load"))
+        self.load.setAccessibleName(tr("Load this model and chat with it"))
         self.get.setAccessibleName(self.get.text())
         for button in (self.get, self.load):  # whoever cannot see the card hears it where the decision is
             button.setAccessibleDescription(f"{self.fit.text()} {self.reasons.text()} {self.memory.said}")
@@ -294,7 +300,7 @@ class PairCard(QWidget):
 
 
 _ESTIMATES = {
-    "fits now": "It should fit into this computer's memory.",
-    "fits when other programs are closed": "It should fit when other programs are closed.",
-    "too large for this machine": "It is too large for this computer's memory.",
+    "fits now": tr("It should fit into this computer's memory."),
+    "fits when other programs are closed": tr("It should fit when other programs are closed."),
+    "too large for this machine": tr("It is too large for this computer's memory."),
 }

@@ -11,6 +11,7 @@ from app.ui.actions import GROUPS, WindowAction, keys_words
 from app.ui.dialog_size import fit
 from app.ui.finder import Finder, Found
 from app.ui.theme import GRID, named
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.actions import ActionList
@@ -29,21 +30,28 @@ class PaletteControl(QObject):
         self.dialog: FinderDialog | None = None
         self._actions.add(
             WindowAction(
-                "palette.open", "All actions…", self.open, "Program", ("Ctrl+Shift+P",), also="command palette"
+                "palette.open", tr("All actions…"), self.open, "program", ("Ctrl+Shift+P",), also=tr("command palette")
             ),
             WindowAction(
-                "shortcuts.open", "Keyboard shortcuts…", self.open_shortcuts, "Program", ("F1",), also="keys help"
+                "shortcuts.open",
+                tr("Keyboard shortcuts…"),
+                self.open_shortcuts,
+                "program",
+                ("F1",),
+                also=tr("keys help"),
             ),
         )
 
     def open(self) -> None:
         """Show all that can be done now; what was picked lately comes first."""
-        dialog = self._show("All actions", "Type what you want to do", "Enter does it, Esc closes.")
+        dialog = self._show(tr("All actions"), tr("Type what you want to do"), tr("Enter does it, Esc closes."))
         dialog.finder.show_rows(rows_of(self._actions))
 
     def open_shortcuts(self) -> None:
         """Show every key that does something, and where."""
-        dialog = self._show("Keyboard shortcuts", "Find a key or an action", "Enter does what works anywhere.")
+        dialog = self._show(
+            tr("Keyboard shortcuts"), tr("Find a key or an action"), tr("Enter does what works anywhere.")
+        )
         dialog.finder.show_rows(keys_of(self._actions))
         fit(dialog, _SHORTCUTS_PX, _SHORTCUTS_PX)
 
@@ -93,19 +101,22 @@ def rows_of(actions: ActionList) -> list[Found]:
     """Return all that can be done now, for the palette: what was picked lately, then by groups."""
     recent = {name: number for number, name in enumerate(actions.recent)}
     offered = [action for action in actions.offered() if action.name != "palette.open"]
-    offered.sort(key=lambda action: (recent.get(action.name, len(recent)), GROUPS.index(action.group)))
-    return [_row(action, "Recent" if action.name in recent else action.group) for action in offered]
+    order = {group: number for number, group in enumerate(GROUPS)}
+    offered.sort(key=lambda action: (recent.get(action.name, len(recent)), order[action.group]))
+    return [_row(action, tr("Recent") if action.name in recent else GROUPS[action.group]) for action in offered]
 
 
 def _row(action: WindowAction, place: str) -> Found:
     is_on = action.is_on is not None and action.is_on()
-    words = f"{action.words} (on)" if is_on else action.words
-    return Found(action.name, words, keys_words(action.keys), place, f"{action.also} {action.group}")
+    words = tr("{words} (on)").format(words=action.words) if is_on else action.words
+    return Found(action.name, words, keys_words(action.keys), place, f"{action.also} {GROUPS[action.group]}")
 
 
 def keys_of(actions: ActionList) -> list[Found]:
     """Return every key there is, those that work anywhere first."""
     anywhere = [action for action in actions.all() if action.keys]
-    anywhere.sort(key=lambda action: GROUPS.index(action.group))
-    rows = [Found(a.name, a.words, " or ".join(map(keys_words, a.keys)), a.group, a.also) for a in anywhere]
+    order = {group: number for number, group in enumerate(GROUPS)}
+    anywhere.sort(key=lambda action: order[action.group])
+    between = f" {tr('or')} "
+    rows = [Found(a.name, a.words, between.join(map(keys_words, a.keys)), GROUPS[a.group], a.also) for a in anywhere]
     return rows + [Found("", key.words, keys_words(key.keys), key.where) for key in actions.local_keys]

@@ -10,6 +10,7 @@ from app.host import Host
 from app.protocol import Step
 from app.ui.chart_control import ChartControl
 from app.ui.figures import standing
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.answering import Answering
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
+
+_NOW = tr("now")
 
 
 class PanelControl(QObject):
@@ -78,7 +81,7 @@ class PanelControl(QObject):
     def on_show_due(self) -> None:
         """Show the speed of now."""
         if self._panel.isVisible() and self._charts.tps is not None:
-            self._panel.show_speed(self._charts.tps, "now")
+            self._panel.show_speed(self._charts.tps, _NOW)
         self._charts.mark_stale()
 
     def on_ended(self) -> None:
@@ -93,7 +96,7 @@ class PanelControl(QObject):
         session = self._host.session
         runs = session.runs
         if not self._charts.is_live and runs:
-            self._panel.show_speed(runs[-1].decode_tps, "last answer")
+            self._panel.show_speed(runs[-1].decode_tps, tr("last answer"))
         self._panel.show_standing(standing(session, is_on=self._choices.settings.speculation))
         self._charts.refresh()
         self._enable()

@@ -10,10 +10,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, IconButton, named
+from app.ui.tr import tr
 from app.ui.wording import tip
 
-RECORD_TIP = "Answer the built-in prompts by turns without and with speculation; the plain speed becomes the baseline"
-EXPORT_TIP = "Every run of this session with its raw steps: JSON, CSV and a report (Ctrl+Shift+E)"
+RECORD_TIP = tr(
+    "Answer the built-in prompts by turns without and with speculation; the plain speed becomes the baseline"
+)
+EXPORT_TIP = tr("Every run of this session with its raw steps: JSON, CSV and a report (Ctrl+Shift+E)")
 
 
 class PanelFoot(QWidget):
@@ -31,19 +34,22 @@ class PanelFoot(QWidget):
         super().__init__(parent)
         self.progress = QProgressBar(textVisible=False, maximum=1000)
         self.words = named(QLabel(wordWrap=True), "muted")
-        self.record = QPushButton("Record baseline")
-        self.cancel = QPushButton("Cancel recording")
-        self.export = QPushButton("Export…")
-        self.more = IconButton("more", "Baselines, profile, compare")
+        self.record = QPushButton(tr("Record baseline"))
+        self.cancel = QPushButton(tr("Cancel recording"))
+        self.export = QPushButton(tr("Export…"))
+        self.more = IconButton("more", tr("Baselines, profile, compare"))
         self.menu = QMenu(self)
         self._entries = (
-            (self._entry("Baselines…", self.baselines_requested), QMetaMethod.fromSignal(self.baselines_requested)),
+            (self._entry(tr("Baselines…"), self.baselines_requested), QMetaMethod.fromSignal(self.baselines_requested)),
             (
-                self._entry("Which draft is worth it?…", self.profile_requested),
+                self._entry(tr("Which draft is worth it?…"), self.profile_requested),
                 QMetaMethod.fromSignal(self.profile_requested),
             ),
-            (self._entry("Compare sessions…", self.compare_requested), QMetaMethod.fromSignal(self.compare_requested)),
-            (self._entry("New session", self.session_requested), QMetaMethod.fromSignal(self.session_requested)),
+            (
+                self._entry(tr("Compare sessions…"), self.compare_requested),
+                QMetaMethod.fromSignal(self.compare_requested),
+            ),
+            (self._entry(tr("New session"), self.session_requested), QMetaMethod.fromSignal(self.session_requested)),
         )
         self.record.clicked.connect(self.record_requested)
         self.cancel.clicked.connect(self.cancel_requested)

@@ -26,18 +26,22 @@ from PySide6.QtWidgets import (
 from app.metrics.profile import Row
 from app.ui.dialog_size import fit
 from app.ui.theme import GRID, named, number_font
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 COLUMNS = (
-    ("Drafted by", "Who drafts, with which model, how long"),
-    ("× plain", "Answer time of plain decoding ÷ this way's: above 1 is faster; the median over pairs of answers"),
-    ("95 %", "Where the true figure lies, however often you look; from fewer than six pairs the whole range"),
-    ("Acceptance", "Accepted ÷ proposed draft tokens"),
-    ("Per step", "Emitted tokens ÷ target passes"),
-    ("Memory", "What it takes besides the target: weights, keys and values"),
-    ("Verdict", "From the interval of the answer time, never from acceptance"),
+    (tr("Drafted by"), tr("Who drafts, with which model, how long")),
+    (
+        tr("× plain"),
+        tr("Answer time of plain decoding ÷ this way's: above 1 is faster; the median over pairs of answers"),
+    ),
+    ("95 %", tr("Where the true figure lies, however often you look; from fewer than six pairs the whole range")),
+    (tr("Acceptance"), tr("Accepted ÷ proposed draft tokens")),
+    (tr("Per step"), tr("Emitted tokens ÷ target passes")),
+    (tr("Memory"), tr("What it takes besides the target: weights, keys and values")),
+    (tr("Verdict"), tr("From the interval of the answer time, never from acceptance")),
 )
-INTRODUCTION = (
+INTRODUCTION = tr(
     "Answers your prompts with each way to draft by turns, plain decoding beside it every time, and ranks them by the "
     "time of whole answers. Chatting waits until it is done."
 )
@@ -55,7 +59,7 @@ class ProfileDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Which draft is worth it?")
+        self.setWindowTitle(tr("Which draft is worth it?"))
         fit(self, 760, 560)
         self._is_running = False
         self.prompts = QComboBox()
@@ -69,12 +73,12 @@ class ProfileDialog(QDialog):
         self.advice.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.start = QPushButton("Start")
-        self.cancel = QPushButton("Cancel")
-        self.adopt = QPushButton("Use the selected way")
-        self.export = QPushButton("Export result…")
-        self.training = QPushButton("Export training data…")
-        self.dismiss = QPushButton("Close")
+        self.start = QPushButton(tr("Start"))
+        self.cancel = QPushButton(tr("Cancel"))
+        self.adopt = QPushButton(tr("Use the selected way"))
+        self.export = QPushButton(tr("Export result…"))
+        self.training = QPushButton(tr("Export training data…"))
+        self.dismiss = QPushButton(tr("Close"))
         self._connect()
         self._set_up_table()
         self._build()
@@ -85,7 +89,9 @@ class ProfileDialog(QDialog):
         self.cancel.clicked.connect(self.cancel_requested)
         self.export.clicked.connect(self.export_requested)
         self.training.clicked.connect(self.training_requested)
-        self.training.setToolTip("Your prompts with the target's own answers, as JSON lines to tune a draft model on")
+        self.training.setToolTip(
+            tr("Your prompts with the target's own answers, as JSON lines to tune a draft model on")
+        )
         self.adopt.clicked.connect(self.on_adopt)
         self.dismiss.clicked.connect(self.reject)
         self.table.itemSelectionChanged.connect(self._enable)
@@ -106,13 +112,13 @@ class ProfileDialog(QDialog):
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.table.setAccessibleName("Ways to draft, the best first")
+        self.table.setAccessibleName(tr("Ways to draft, the best first"))
 
     def _build(self) -> None:
         form = QFormLayout()
-        form.addRow("&Prompts", self.prompts)
-        form.addRow("&Rounds", self.rounds)
-        form.addRow("&Longest answer, tokens", self.max_tokens)
+        form.addRow(tr("&Prompts"), self.prompts)
+        form.addRow(tr("&Rounds"), self.rounds)
+        form.addRow(tr("&Longest answer, tokens"), self.max_tokens)
         run = QHBoxLayout()
         run.addWidget(self.progress, 1)
         run.addWidget(self.start)
@@ -171,7 +177,7 @@ class ProfileDialog(QDialog):
         self.start.setVisible(not self._is_running)
         self.cancel.setVisible(self._is_running)
         self.progress.setValue(round((fraction or 0.0) * 1000))
-        self.progress.setAccessibleName(f"Progress: {words}" if words else "Progress")
+        self.progress.setAccessibleName(tr("Progress: {words}").format(words=words) if words else tr("Progress"))
         self.words.setText(words)
         for choice in (self.prompts, self.rounds, self.max_tokens):
             choice.setEnabled(not self._is_running)
@@ -220,14 +226,17 @@ class ProfileDialog(QDialog):
             super().closeEvent(event)
 
 
+_VERDICTS = {"pays": tr("pays"), "costs": tr("costs"), "cannot tell": tr("cannot tell")}
+
+
 def row_words(row: Row) -> tuple[str, ...]:
     """A row as the table shows it."""
     speedup = row.speedup
-    verdict: str = row.verdict if speedup else "not engaged" if row.not_engaged else "–"
+    verdict: str = _VERDICTS[row.verdict] if speedup else tr("not engaged") if row.not_engaged else "–"
     if speedup:
-        verdict += f", {row.n_pairs} pair" + "s" * (row.n_pairs != 1)
+        verdict += ", " + tr("%n pair(s)", None, row.n_pairs)
     if row.dropped_after:
-        verdict += f", given up after round {row.dropped_after}"
+        verdict += ", " + tr("given up after round {dropped_after}").format(dropped_after=row.dropped_after)
     return (
         row.candidate.words,
         f"{speedup.median:.2f}" if speedup else "–",

@@ -20,6 +20,7 @@ from app.metrics.prompts import MIXED, Prompt, load_prompts
 from app.models.library import Library
 from app.protocol import ChatMessage
 from app.ui.profile_dialog import ProfileDialog
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.store import ChatStore
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PROFILING = "Drafters are being measured. Cancel that, or wait."
+PROFILING = tr("Drafters are being measured. Cancel that, or wait.")
 OWN = "own"
 """Source of the person's own questions."""
 
@@ -81,15 +82,15 @@ class ProfilerControl(QObject):
             self._engine.explain_refusal()
             return
         if self._answering is not None and self._answering.is_busy:
-            self._window.notice.say("info", "An answer is being written.", "Stop it first (Esc).", expires_s=6)
+            self._window.notice.say("info", tr("An answer is being written."), tr("Stop it first (Esc)."), expires_s=6)
             return
         if why := self._busy():
             self._window.notice.say("info", why, expires_s=8)
             return
         self._own = own_prompts(self._store) if self._store is not None else ()
         dialog = self.dialog = ProfileDialog(self._window)
-        sources = [(f"Your own questions ({len(self._own)})", OWN)] if self._own else []
-        dialog.offer_prompts([*sources, ("Built in: one of each kind", MIXED), ("A file…", "")])
+        sources = [(tr("Your own questions ({n_own})").format(n_own=len(self._own)), OWN)] if self._own else []
+        dialog.offer_prompts([*sources, (tr("Built in: one of each kind"), MIXED), (tr("A file…"), "")])
         dialog.start_requested.connect(self.start)
         dialog.cancel_requested.connect(self.cancel)
         dialog.adopt_requested.connect(self.adopt)
@@ -127,7 +128,7 @@ class ProfilerControl(QObject):
             return
         self.dialog.show_advice(())
         self.dialog.show_rows(())
-        self.dialog.show_running(0.0, "Preparing…")
+        self.dialog.show_running(0.0, tr("Preparing…"))
         self._task = asyncio.get_running_loop().create_task(self._run(prompts, self.dialog))
 
     def cancel(self) -> None:
@@ -135,10 +136,10 @@ class ProfilerControl(QObject):
         if self._task is not None and not self._task.done():
             asyncio.get_running_loop().call_soon(self._task.cancel)  # before its first step it would say nothing
             if self.dialog is not None:
-                self.dialog.words.setText("Stopping…")
+                self.dialog.words.setText(tr("Stopping…"))
 
     async def _run(self, prompts: tuple[Prompt, ...], dialog: ProfileDialog) -> None:
-        words = "Done."
+        words = tr("Done.")
         try:
             plan = await self._plan(prompts, dialog)
             profiler = self._profiler = Profiler(self._host, plan, _ignore)
@@ -147,12 +148,14 @@ class ProfilerControl(QObject):
                     dialog.show_running(step.fraction, step.words)
                     dialog.show_rows(step.rows)
         except asyncio.CancelledError:
-            words = "Cancelled. What was measured so far:"
+            words = tr("Cancelled. What was measured so far:")
         except SlipstreamError as fault:
-            words = f"It broke off: {fault.message} {fault.hint}"
+            words = tr("It broke off: {message} {hint}").format(message=fault.message, hint=fault.hint)
         except Exception as fault:
             logger.exception("a profile failed")
-            words = f"Something unexpected went wrong ({type(fault).__name__}). The details are in the log."
+            words = tr("Something unexpected went wrong ({kind}). The details are in the log.").format(
+                kind=type(fault).__name__
+            )
         self._show_result(dialog, words)
 
     async def _plan(self, prompts: tuple[Prompt, ...], dialog: ProfileDialog) -> ProfilePlan:
@@ -195,12 +198,12 @@ class ProfilerControl(QObject):
         """Make it the person's choice."""
         self._choices.change(draft_tokens=chosen.draft_tokens, speculation=True)
         self._engine.adopt(chosen.draft, (chosen.spec_type,))
-        self._window.notice.say("info", f"From the next answer on: {chosen.words}.", expires_s=8)
+        self._window.notice.say("info", tr("From the next answer on: {words}.").format(words=chosen.words), expires_s=8)
 
     def choose_file(self) -> None:
         """Ask for a file of prompts."""
-        dialog = QFileDialog(self.dialog, "Prompts")
-        dialog.setNameFilters(["Prompts, one JSON object a line (*.jsonl)", "All files (*)"])
+        dialog = QFileDialog(self.dialog, tr("Prompts"))
+        dialog.setNameFilters([tr("Prompts, one JSON object a line (*.jsonl)"), tr("All files (*)")])
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(self.on_file_chosen)
         dialog.finished.connect(dialog.deleteLater)
@@ -219,11 +222,16 @@ class ProfilerControl(QObject):
 
     def export(self) -> None:
         """Ask where to, then write the result."""
-        self._save("Export result", "profile.json", ["JSON, every step (*.json)", "Table (*.csv)"], self.write_result)
+        self._save(
+            tr("Export result"),
+            "profile.json",
+            [tr("JSON, every step (*.json)"), tr("Table (*.csv)")],
+            self.write_result,
+        )
 
     def export_training(self) -> None:
         """Ask where to, then write prompts and answers."""
-        self._save("Export training data", "training.jsonl", ["JSON lines (*.jsonl)"], self.write_training)
+        self._save(tr("Export training data"), "training.jsonl", [tr("JSON lines (*.jsonl)")], self.write_training)
 
     def _save(self, title: str, name: str, filters: list[str], then: Callable[[str], None]) -> None:
         dialog = QFileDialog(self.dialog, title, name)
@@ -247,7 +255,7 @@ class ProfilerControl(QObject):
             self._write(path, lambda: write_training(lines, Path(path)))
 
     def _write(self, path: str, write: Callable[[], object]) -> None:
-        words = f"Written to {path}."
+        words = tr("Written to {path}.").format(path=path)
         try:
             write()
         except SlipstreamError as fault:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.ui.actions import WindowAction
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
@@ -20,9 +21,9 @@ class ProgramActions(QObject):
         super().__init__(window)
         self._window, self._updates = window, updates
         window.action_list.add(
-            WindowAction("program.update", "Look for a newer version…", updates.open, "Program", also="update"),
-            WindowAction("program.about", "About Slipstream", self.about, "Program", also="version"),
-            WindowAction("program.quit", "Quit", window.close, "Program", ("Ctrl+Q",), also="exit close"),
+            WindowAction("program.update", tr("Look for a newer version…"), updates.open, "program", also=tr("update")),
+            WindowAction("program.about", tr("About Slipstream"), self.about, "program", also=tr("version")),
+            WindowAction("program.quit", tr("Quit"), window.close, "program", ("Ctrl+Q",), also=tr("exit close")),
         )
 
     def about(self) -> None:

@@ -39,6 +39,7 @@ from app.ui.formulas import protect_formulas
 from app.ui.links import address_words
 from app.ui.marking import Highlights
 from app.ui.theme import code_font, colours, follow, see_through, text_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block
@@ -376,4 +377,8 @@ def _merge(block: QTextBlock, shape: QTextCharFormat) -> None:
 def _describe_image(shape: QTextCharFormat) -> str:
     name = shape.toImageFormat().name()
     words = shape.property(QTextFormat.Property.ImageAltText) or ""
-    return f"[image: {words} {name}]" if words else f"[image: {name}]"
+    return (
+        tr("[image: {words} {name}]").format(words=words, name=name)
+        if words
+        else tr("[image: {name}]").format(name=name)
+    )

@@ -23,6 +23,7 @@ from app.metrics.recorder import spec_name
 from app.metrics.surroundings import Source, Watch
 from app.metrics.values import Run
 from app.protocol import ChatMessage, Sampling, Speculation
+from app.ui.tr import tr
 from app.ui.wording import drafter_name
 
 SETS = ("chat", "code", "prose")
@@ -81,7 +82,8 @@ def own_prompts(conversation: Sequence[ChatMessage]) -> tuple[Prompt, ...]:
     """Return the newest questions of a conversation, each with what was said before it."""
     asked = [i for i, message in enumerate(conversation) if message.role == "user" and message.content.strip()]
     return tuple(
-        Prompt(f"question {n}", tuple(conversation[: i + 1]), "own") for n, i in enumerate(asked[-MOST_OWN:], start=1)
+        Prompt(tr("question {n}").format(n=n), tuple(conversation[: i + 1]), "own")
+        for n, i in enumerate(asked[-MOST_OWN:], start=1)
     )
 
 
@@ -113,14 +115,16 @@ class Recording:
         plain: list[Run] = []
         is_whole = False
         try:
-            yield RecordProgress(0.0, "Preparing to record…")
+            yield RecordProgress(0.0, tr("Preparing to record…"))
             watch = await asyncio.to_thread(Watch, self._source)
             for block in blocks:
                 await self._host.load(block.pair)
                 await self._warm_up(block)
                 for trial in block.trials:
                     self._check_loaded(block.pair)
-                    words = f"Recording answer {done + 1} of {total}: {_trial_words(trial)}"
+                    words = tr("Recording answer {done} of {total}: {trial_words}").format(
+                        done=done + 1, total=total, trial_words=_trial_words(trial)
+                    )
                     yield RecordProgress(done / total, words)
                     run = await self._ask(trial, plan.max_tokens)
                     plain += [run] if is_off(trial.speculation) else []
@@ -137,7 +141,9 @@ class Recording:
     def _check_loaded(self, wanted: PairChoice) -> None:
         """Raise if somebody has loaded something else, whose answers are of no use here."""
         if self._host.state.pair != wanted:
-            raise BusyError("Another model was loaded meanwhile.", "Record again, and leave the models as they are.")
+            raise BusyError(
+                tr("Another model was loaded meanwhile."), tr("Record again, and leave the models as they are.")
+            )
 
     async def _summed_up(self, plain: Sequence[Run], plan: RecordingPlan, watch: Watch) -> tuple[Baseline, ...]:
         notes = await asyncio.to_thread(watch.notes)
@@ -186,8 +192,10 @@ class Recording:
 
 def _trial_words(trial: Trial) -> str:
     way = trial.speculation
-    kind = "plain" if is_off(way) else f"with {drafter_name(','.join(way.types))}"
-    again = f", round {trial.round + 1}" if trial.round else ""
+    kind = (
+        tr("plain") if is_off(way) else tr("with {drafter_name}").format(drafter_name=drafter_name(",".join(way.types)))
+    )
+    again = ", " + tr("round {round}").format(round=trial.round + 1) if trial.round else ""
     return f"{trial.prompt.name}, {kind}{again}"
 
 

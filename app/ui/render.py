@@ -23,6 +23,7 @@ from app.ui.main_window import MainWindow
 from app.ui.pair_bar import NGRAM, NO_DRAFTER, ModelOption
 from app.ui.passing_state import passing_state
 from app.ui.theme import GRID, ThemeSwitch
+from app.ui.tr import tr
 from app.ui.trace import Timeline
 from app.ui.wording import engagement_words, threads_words
 
@@ -96,13 +97,17 @@ def _show_pair(window: MainWindow, metrics: Metrics) -> None:
         bar.show_speculation(is_on=last.spec_type != "none", words=_state_words(last))
         threads = last.conditions.n_threads if last.conditions else 0
         bar.show_device(threads_words(metrics.machine.device, threads))
-    window.show_status(f"{target} is ready. Everything stays on this computer." if target else "No model is loaded.")
+    window.show_status(
+        tr("{target} is ready. Everything stays on this computer.").format(target=target)
+        if target
+        else tr("No model is loaded.")
+    )
 
 
 def _state_words(run: Run) -> str:
     """What speculation did in an answer."""
     if run.spec_type == "none":
-        return "off"
+        return tr("off")
     drafter = run.spec_type if run.engaged else ""
     return engagement_words(Engagement(run.engaged, drafter, run.draft_tokens, run.not_engaged))
 
@@ -124,7 +129,7 @@ def _show_session(window: MainWindow, session: SessionLog) -> None:
     panel.show_standing(standing(session, is_on=bool(runs) and runs[-1].spec_type != "none"))
     if runs:
         panel.show_state(_state_words(runs[-1]))
-        panel.show_speed(runs[-1].decode_tps, "last answer")
+        panel.show_speed(runs[-1].decode_tps, tr("last answer"))
         panel.show_facts(facts_of(runs[-1]))
 
 
@@ -154,4 +159,6 @@ def _draw(widget: QWidget, path: Path) -> None:
     widget.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     if not picture.save(str(path), "PNG"):
-        raise ExportError(f"Cannot write {path}.", "Is the disk full, or the folder read-only?")
+        raise ExportError(
+            tr("Cannot write {path}.").format(path=path), tr("Is the disk full, or the folder read-only?")
+        )

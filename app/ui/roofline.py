@@ -22,6 +22,7 @@ from app.metrics.values import Run, is_plain
 from app.metrics.verdict import usable
 from app.ui.figures import current_baseline
 from app.ui.theme import GRID, colours, follow, named, number_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host import Host
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MEANING = (
+MEANING = tr(
     "A plain token reads every active weight once, and the keys and values of all positions before it. "
     "Memory bandwidth ÷ those bytes is a ceiling that plain decoding cannot pass. A target pass with a draft reads the "
     "weights once for several tokens, so speculation can."
@@ -51,18 +52,31 @@ class Gauge:
     def words(self) -> str:
         """All of it in sentences."""
         read, limit = self.roof.traffic, self.roof.limit_tps
-        speed = f"{self.roof.bandwidth / 1e9:.1f} GB/s"
-        size = f"{_size(read.n_bytes)} at position {read.n_ctx:,}"
-        lines = [f"A plain token reads {size}; memory moves {speed}: at most {limit:.1f} tok/s."]
+        speed = tr("{bandwidth:.1f} GB/s").format(bandwidth=self.roof.bandwidth / 1e9)
+        size = tr("{size} at position {n_ctx:,}").format(size=_size(read.n_bytes), n_ctx=read.n_ctx)
+        lines = [
+            tr("A plain token reads {size}; memory moves {speed}: at most {limit:.1f} tok/s.").format(
+                size=size, speed=speed, limit=limit
+            )
+        ]
         if self.plain_tps is not None:
-            lines.append(f"Plain decoding reaches {self.plain_tps:.1f} ({self.roof.share(self.plain_tps):.0%}).")
+            lines.append(
+                tr("Plain decoding reaches {plain_tps:.1f} ({share:.0%}).").format(
+                    plain_tps=self.plain_tps, share=self.roof.share(self.plain_tps)
+                )
+            )
         else:
-            lines.append("An answer without speculation will show how near plain decoding comes.")
+            lines.append(tr("An answer without speculation will show how near plain decoding comes."))
         if self.speculative_tps is not None:
             share = self.roof.share(self.speculative_tps)
-            verb = "lifts it to" if self.plain_tps is not None and self.speculative_tps > self.plain_tps else "makes it"
-            own = f", its own ceiling {self.speculative_limit_tps:.1f}" if self.speculative_limit_tps else ""
-            lines.append(f"Speculation {verb} {self.speculative_tps:.1f} ({share:.0%} of the plain ceiling{own}).")
+            if self.plain_tps is not None and self.speculative_tps > self.plain_tps:
+                words = tr("Speculation lifts it to {tps:.1f} ({facts}).")
+            else:
+                words = tr("Speculation makes it {tps:.1f} ({facts}).")
+            facts = [tr("{share:.0%} of the plain ceiling").format(share=share)]
+            if self.speculative_limit_tps:
+                facts.append(tr("its own ceiling {tps:.1f}").format(tps=self.speculative_limit_tps))
+            lines.append(words.format(tps=self.speculative_tps, facts=", ".join(facts)))
         return " ".join(lines)
 
 
@@ -112,14 +126,14 @@ class RooflineGauge(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel("Memory limit")
+        self._title = QLabel(tr("Memory limit"))
         self._title.setFont(number_font(-0.5, bold=True))
         self._bars = _Bars()
         self._words = named(QLabel(wordWrap=True), "muted")
         self._words.setFont(number_font(-0.5))
         self._words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.measure = QPushButton("Measure memory speed")
-        self.measure.setToolTip("Takes some seconds, once for this machine; nothing else should run meanwhile")
+        self.measure = QPushButton(tr("Measure memory speed"))
+        self.measure.setToolTip(tr("Takes some seconds, once for this machine; nothing else should run meanwhile"))
         self.measure.clicked.connect(self.measure_requested)
         self.setToolTip(MEANING)
         column = QVBoxLayout(self)
@@ -144,7 +158,7 @@ class RooflineGauge(QWidget):
         self.measure.hide()
         words = gauge.words() + (f" {beside}" if beside else "")
         self._words.setText(words)
-        self._bars.setAccessibleName(f"Memory limit: {words}")
+        self._bars.setAccessibleName(tr("Memory limit: {words}").format(words=words))
 
     def show_missing(self, words: str, *, can_measure: bool) -> None:
         """Say why there is no gauge yet, and offer to measure."""
@@ -187,7 +201,7 @@ class RooflineControl(QObject):
     def measure(self) -> None:
         """Measure the memory, unless an answer is being written."""
         if self._host.state.phase != "idle":
-            self._window.notice.say("info", "The engine is busy; measure when it is not.", expires_s=6)
+            self._window.notice.say("info", tr("The engine is busy; measure when it is not."), expires_s=6)
             return
         self._run(self._measure())
 
@@ -198,7 +212,7 @@ class RooflineControl(QObject):
             work.close()
 
     async def _measure(self) -> None:
-        self.gauge.show_missing("Measuring the memory…", can_measure=False)
+        self.gauge.show_missing(tr("Measuring the memory…"), can_measure=False)
         try:
             self._bandwidth = await asyncio.to_thread(bandwidth.measure)
         except SlipstreamError as fault:
@@ -215,7 +229,7 @@ class RooflineControl(QObject):
         if loaded is None or pair is None:
             return
         if self._bandwidth is None:
-            self.gauge.show_missing("How near decoding is to what the memory lets through:", can_measure=True)
+            self.gauge.show_missing(tr("How near decoding is to what the memory lets through:"), can_measure=True)
             return
         header = await self._header(loaded.target.path)
         if header is None or header.split[1] > 1:
@@ -282,8 +296,18 @@ def _middle_position(run: Run | None) -> int:
 
 def _part_words() -> str:
     part = known_part(cpu_name())
-    return f"{part.name}: {part.peak_gb_s:g} GB/s at its peak ({part.memory})." if part is not None else ""
+    return (
+        tr("{name}: {peak_gb_s:g} GB/s at its peak ({memory}).").format(
+            name=part.name, peak_gb_s=part.peak_gb_s, memory=part.memory
+        )
+        if part is not None
+        else ""
+    )
 
 
 def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:.2f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
+    return (
+        tr("{n_bytes:.2f} GB").format(n_bytes=n_bytes / 1e9)
+        if n_bytes >= 1e9
+        else tr("{n_bytes:.0f} MB").format(n_bytes=n_bytes / 1e6)
+    )

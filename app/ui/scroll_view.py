@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame
 
+from app.ui.tr import tr
+
 
 class ScrollView(QAbstractScrollArea):
     """Knows when it is the person who scrolls; children of its viewport are placed by others."""
@@ -19,7 +21,7 @@ class ScrollView(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)  # or widths would jump when it comes
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAccessibleName("Conversation")
+        self.setAccessibleName(tr("Conversation"))
         self.viewport().setAutoFillBackground(False)
         self.verticalScrollBar().actionTriggered.connect(self.on_action)
         self.verticalScrollBar().setSingleStep(24)

@@ -8,17 +8,18 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QListWidget, QPushButton, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, named
+from app.ui.tr import tr
 
-ABOUT = (
+ABOUT = tr(
     "When a model outgrows this computer, llama.cpp's RPC server on another one can lend its devices: they are listed "
     "as RPC0, RPC1 and so on, are tried before they are used, and can share the layers of a model. Nothing is borrowed "
     "until you add an address here."
 )
-DANGER = (
+DANGER = tr(
     "The link is neither encrypted nor authenticated: whoever is on the network can read and change what goes over it, "
     "your text too, and the server does not prove who it is. Use it only in a network that you trust."
 )
-NEEDS_RPC = "The runtime in use has no RPC backend, so it borrows nothing. Get another one under Runtimes."
+NEEDS_RPC = tr("The runtime in use has no RPC backend, so it borrows nothing. Get another one under Runtimes.")
 
 
 class ServersPanel(QWidget):
@@ -33,10 +34,10 @@ class ServersPanel(QWidget):
         self.danger = QLabel(DANGER, wordWrap=True)
         self.lacks = QLabel(NEEDS_RPC, wordWrap=True)
         self.list = QListWidget()
-        self.list.setAccessibleName("Servers that lend devices")
-        self.address = QLineEdit(placeholderText="Host and port, as in 192.168.1.20:50052")
-        self.address.setAccessibleName("Address of a server")
-        self.add_button, self.remove_button = QPushButton("A&dd server"), QPushButton("Remo&ve server")
+        self.list.setAccessibleName(tr("Servers that lend devices"))
+        self.address = QLineEdit(placeholderText=tr("Host and port, as in 192.168.1.20:50052"))
+        self.address.setAccessibleName(tr("Address of a server"))
+        self.add_button, self.remove_button = QPushButton(tr("A&dd server")), QPushButton(tr("Remo&ve server"))
         self.add_button.clicked.connect(self.on_add)
         self.address.returnPressed.connect(self.on_add)
         self.remove_button.clicked.connect(self.on_remove)
@@ -47,7 +48,7 @@ class ServersPanel(QWidget):
         self.show_servers((), {}, has_rpc=True)
 
     def _build(self) -> None:
-        label = QLabel("Add&ress")
+        label = QLabel(tr("Add&ress"))
         label.setBuddy(self.address)
         row = QHBoxLayout()
         row.setSpacing(GRID)

@@ -14,6 +14,7 @@ from app.host import Host
 from app.host.background import beside
 from app.models.library import Library
 from app.ui.serving_dialog import ServingDialog
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.server.options import Defaults, ServerOptions
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from app.ui.choices import Choices
     from app.ui.main_window import MainWindow
 
-OFF, STARTING, ENDING = "Off.", "Starting…", "Ending…"
+OFF, STARTING, ENDING = tr("Off."), tr("Starting…"), tr("Ending…")
 _LOG_INTERVAL_MS = 250
 _EVERYWHERE = "0.0.0.0"  # noqa: S104 - chosen by the person, and only with a key
 
@@ -146,8 +147,8 @@ class ServingControl(QObject):
             await beside(lambda: import_module("app.server.serving"), "server packages")  # they take a second to load
         except ImportError as fault:
             raise UsageError(
-                f"The server's packages are not installed ({fault.name}).",
-                "Install them: pip install slipstream-chat[server]",
+                tr("The server's packages are not installed ({name}).").format(name=fault.name),
+                tr("Install them: pip install slipstream-chat[server]"),
             ) from fault
         from app.server.serving import Server
 
@@ -199,7 +200,9 @@ class ServingControl(QObject):
             return
         chosen = self._choices.settings
         address = f"{self._server.url_for_others or self.url}/v1" if self._server is not None else ""
-        words = "On. Other computers reach it, too." if chosen.server_open else "On. Only this computer reaches it."
+        words = (
+            tr("On. Other computers reach it, too.") if chosen.server_open else tr("On. Only this computer reaches it.")
+        )
         self.dialog.show_choices(
             chosen.server_port, self._key, is_open=chosen.server_open, is_keyed=chosen.server_keyed
         )

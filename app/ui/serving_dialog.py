@@ -26,17 +26,18 @@ from PySide6.QtWidgets import (
 
 from app.ui.switch import Switch
 from app.ui.theme import GRID, named, text_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.server.request_log import Entry
 
-COLUMNS = ("Time", "Request", "Ended", "Tokens", "Speed", "Drafts kept")
+COLUMNS = (tr("Time"), tr("Request"), tr("Ended"), tr("Tokens"), tr("Speed"), tr("Drafts kept"))
 _ENDS = {
-    "": "answered",
-    "left": "the client left",
-    "queue_full": "too many were waiting",
-    "engine_died": "the engine stopped",
-    "context_length_exceeded": "longer than the context",
+    "": tr("answered"),
+    "left": tr("the client left"),
+    "queue_full": tr("too many were waiting"),
+    "engine_died": tr("the engine stopped"),
+    "context_length_exceeded": tr("longer than the context"),
 }
 _SHOWN = 100
 
@@ -45,8 +46,12 @@ def entry_cells(entry: Entry) -> tuple[str, ...]:
     """Say of a request when it came, how it ended and what it cost."""
     end = "running…" if entry.ended_s is None else _ENDS.get(entry.fault, entry.fault)
     tokens = "" if entry.ended_s is None else f"{entry.n_prompt} + {entry.n_tokens}"
-    speed = "" if entry.tps is None else f"{entry.tps:.1f} tok/s"
-    kept = f"{entry.n_accepted} of {entry.n_drafted}" if entry.n_drafted else ""
+    speed = "" if entry.tps is None else tr("{tps:.1f} tok/s").format(tps=entry.tps)
+    kept = (
+        tr("{n_accepted} of {n_drafted}").format(n_accepted=entry.n_accepted, n_drafted=entry.n_drafted)
+        if entry.n_drafted
+        else ""
+    )
     return (f"{entry.at.astimezone():%H:%M:%S}", entry.path, end, tokens, speed, kept)
 
 
@@ -61,27 +66,30 @@ class ServingDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Serve on this computer")
+        self.setWindowTitle(tr("Serve on this computer"))
         self.resize(760, 560)
-        self.switch = Switch("Serve on this computer")
+        self.switch = Switch(tr("Serve on this computer"))
         self.state = QLabel(wordWrap=True)
         self.about = named(
             QLabel(
-                "Programs that speak the OpenAI API can ask the model that is loaded here. Each request is a run in "
-                "the speed panel; what it says is not kept in any log.",
+                tr(
+                    "Programs that speak the OpenAI API can ask the model that is loaded here. Each "
+                    "request is a run in "
+                    "the speed panel; what it says is not kept in any log."
+                ),
                 wordWrap=True,
             ),
             "muted",
         )
         self.address = QLineEdit(readOnly=True)
-        self.copy_address = QPushButton("&Copy")
+        self.copy_address = QPushButton(tr("&Copy"))
         self.port = QSpinBox(minimum=1024, maximum=65535)
-        self.is_open = QCheckBox("&Other computers of the network may ask, with the key")
-        self.is_keyed = QCheckBox("Programs on this computer need the &key, too")
+        self.is_open = QCheckBox(tr("&Other computers of the network may ask, with the key"))
+        self.is_keyed = QCheckBox(tr("Programs on this computer need the &key, too"))
         self.key = QLineEdit(readOnly=True, echoMode=QLineEdit.EchoMode.Password)
-        self.show_key = QPushButton("&Show")
-        self.copy_key = QPushButton("Co&py")
-        self.new_key = QPushButton("&New key")
+        self.show_key = QPushButton(tr("&Show"))
+        self.copy_key = QPushButton(tr("Co&py"))
+        self.new_key = QPushButton(tr("&New key"))
         self.log = QTreeWidget(columnCount=len(COLUMNS))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self._name()
@@ -90,19 +98,19 @@ class ServingDialog(QDialog):
 
     def _name(self) -> None:
         self.state.setFont(text_font(0.5, bold=True))
-        self.state.setAccessibleName("State of the server")
+        self.state.setAccessibleName(tr("State of the server"))
         for label in (self.state, self.about):
             label.setTextFormat(Qt.TextFormat.PlainText)
-        self.address.setAccessibleName("Address for OpenAI clients")
-        self.copy_address.setAccessibleName("Copy the address")
-        self.port.setAccessibleName("Port")
-        self.key.setAccessibleName("Key")
-        self.key.setToolTip("Clients send it as a bearer token. It is kept in the keyring of this system.")
+        self.address.setAccessibleName(tr("Address for OpenAI clients"))
+        self.copy_address.setAccessibleName(tr("Copy the address"))
+        self.port.setAccessibleName(tr("Port"))
+        self.key.setAccessibleName(tr("Key"))
+        self.key.setToolTip(tr("Clients send it as a bearer token. It is kept in the keyring of this system."))
         self.show_key.setCheckable(True)
-        self.show_key.setAccessibleName("Show the key")
-        self.copy_key.setAccessibleName("Copy the key")
-        self.new_key.setToolTip("Whoever has the old one cannot ask any more.")
-        self.log.setAccessibleName("Requests, newest first")
+        self.show_key.setAccessibleName(tr("Show the key"))
+        self.copy_key.setAccessibleName(tr("Copy the key"))
+        self.new_key.setToolTip(tr("Whoever has the old one cannot ask any more."))
+        self.log.setAccessibleName(tr("Requests, newest first"))
         self.log.setHeaderLabels(COLUMNS)
         self.log.setRootIsDecorated(False)
         self.log.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -123,9 +131,9 @@ class ServingDialog(QDialog):
         grid.setHorizontalSpacing(2 * GRID)
         for row, (words, field, buttons) in enumerate(
             (
-                ("&Address", self.address, (self.copy_address,)),
-                ("Po&rt", self.port, ()),
-                ("Ke&y", self.key, (self.show_key, self.copy_key, self.new_key)),
+                (tr("&Address"), self.address, (self.copy_address,)),
+                (tr("Po&rt"), self.port, ()),
+                (tr("Ke&y"), self.key, (self.show_key, self.copy_key, self.new_key)),
             )
         ):
             label = QLabel(words)
@@ -156,8 +164,8 @@ class ServingDialog(QDialog):
         """Show the key, or dots."""
         mode = QLineEdit.EchoMode.Normal if is_shown else QLineEdit.EchoMode.Password
         self.key.setEchoMode(mode)
-        self.show_key.setText("&Hide" if is_shown else "&Show")
-        self.show_key.setAccessibleName("Hide the key" if is_shown else "Show the key")
+        self.show_key.setText(tr("&Hide") if is_shown else tr("&Show"))
+        self.show_key.setAccessibleName(tr("Hide the key") if is_shown else tr("Show the key"))
 
     def show_state(self, words: str, address: str, *, is_on: bool) -> None:
         """Say whether it serves, and where."""
@@ -174,7 +182,7 @@ class ServingDialog(QDialog):
         self.is_keyed.setEnabled(not is_open)
         needs_key = is_open or is_keyed
         self.key.setText(key if needs_key else "")
-        self.key.setPlaceholderText("" if needs_key else "none is needed on this computer")
+        self.key.setPlaceholderText("" if needs_key else tr("none is needed on this computer"))
         for button in (self.show_key, self.copy_key, self.new_key):
             button.setEnabled(needs_key)
 

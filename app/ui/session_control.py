@@ -20,14 +20,15 @@ from app.metrics.compare import compare, totals
 from app.metrics.pictures import pictures
 from app.metrics.session_export import export_session, open_session
 from app.ui.sessions import CompareDialog, ExportDialog, inks
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host import Host
     from app.metrics.export import Metrics
     from app.ui.main_window import MainWindow
 
-THIS_SESSION = "this session"
-CANCELLED = "The export was cancelled."
+THIS_SESSION = tr("this session")
+CANCELLED = tr("The export was cancelled.")
 
 
 class SessionControl(QObject):
@@ -57,23 +58,29 @@ class SessionControl(QObject):
     def begin_anew(self) -> None:
         """Begin a session without answers; the conversation and a recorded baseline stay."""
         if not self._host.session.runs:
-            self._say("This session is empty as it is.")
+            self._say(tr("This session is empty as it is."))
             return
         n_runs = len(self._host.session.runs)
         self._host.session.begin_anew()
         self.begun_anew.emit()
-        self._say(f"A new session of measurements has begun; {n_runs:,} answers of the last one are let go.")
+        self._say(
+            tr("A new session of measurements has begun; {n_runs:,} answers of the last one are let go.").format(
+                n_runs=n_runs
+            )
+        )
 
     # --- export ---------------------------------------------------------------------------------------
 
     def export(self) -> None:
         """Ask how the session is to be exported."""
         if not self._host.session.runs:
-            self._say("Nothing has been measured yet.", "Ask something first.")
+            self._say(tr("Nothing has been measured yet."), tr("Ask something first."))
             return
         if self._export is not None:
             return
-        dialog = self._export = ExportDialog(f"This session: {totals(self._host.session.to_metrics())}.", self._window)
+        dialog = self._export = ExportDialog(
+            tr("This session: {totals}.").format(totals=totals(self._host.session.to_metrics())), self._window
+        )
         dialog.folder_wanted.connect(self.ask_for_folder)
         dialog.cancelled.connect(self._stop.set)
         dialog.finished.connect(self.on_dialog_finished)
@@ -88,9 +95,9 @@ class SessionControl(QObject):
 
     def ask_for_folder(self) -> None:
         """Ask where to."""
-        dialog = QFileDialog(self._export or self._window, "Export session metrics into a folder")
+        dialog = QFileDialog(self._export or self._window, tr("Export session metrics into a folder"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Export here")
+        dialog.setLabelText(QFileDialog.DialogLabel.Accept, tr("Export here"))
         dialog.fileSelected.connect(self.on_folder_chosen)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -118,7 +125,11 @@ class SessionControl(QObject):
         else:
             names = ", ".join(path.name for path in written)
             show = partial(QDesktopServices.openUrl, QUrl.fromLocalFile(str(folder)))
-            self._window.notice.say("info", f"Exported {names} to {folder}.", action=("Show", show))
+            self._window.notice.say(
+                "info",
+                tr("Exported {names} to {folder}.").format(names=names, folder=folder),
+                action=(tr("Show"), show),
+            )
         finally:
             if self._export is not None:
                 self._export.accept()
@@ -142,9 +153,9 @@ class SessionControl(QObject):
 
     def ask_for_session(self, dialog: CompareDialog, side: int) -> None:
         """Ask for the ``metrics.json`` of an exported session."""
-        asking = QFileDialog(dialog, "Open an exported session")
+        asking = QFileDialog(dialog, tr("Open an exported session"))
         asking.setFileMode(QFileDialog.FileMode.ExistingFile)
-        asking.setNameFilters(["Exported sessions (*.json)", "All files (*)"])
+        asking.setNameFilters([tr("Exported sessions (*.json)"), tr("All files (*)")])
         asking.fileSelected.connect(lambda path: self.on_session_chosen(dialog, side, path))
         asking.finished.connect(asking.deleteLater)
         asking.open()

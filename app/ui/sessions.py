@@ -27,6 +27,7 @@ from app.metrics.compare import figure_rows, ratio_words
 from app.metrics.pictures import HEIGHT, WIDTH, Inks
 from app.ui.dialog_size import fit
 from app.ui.theme import GRID, colours, named, number_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.metrics.compare import SessionComparison
@@ -45,19 +46,22 @@ class ExportDialog(QDialog):
 
     def __init__(self, words: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Export session metrics")
-        self._private = QCheckBox("Leave out prompts and paths")
+        self.setWindowTitle(tr("Export session metrics"))
+        self._private = QCheckBox(tr("Leave out prompts and paths"))
         self._private.setChecked(True)
         self._bar = QProgressBar(maximum=1000, textVisible=False)
-        self._bar.setAccessibleName("Progress of the export")
+        self._bar.setAccessibleName(tr("Progress of the export"))
         self._bar.hide()
-        self._export, self._cancel = QPushButton("Export into a folder…", default=True), QPushButton("Cancel")
+        self._export, self._cancel = QPushButton(tr("Export into a folder…"), default=True), QPushButton(tr("Cancel"))
         about = QLabel(
-            f"{words}\n\nmetrics.json holds every step, so that each figure can be computed again; metrics.csv and "
-            "steps.csv are for spreadsheets; report.html and report.md with its charts are for people.",
+            tr(
+                "{words}\n\n"
+                "metrics.json holds every step, so that each figure can be computed again; metrics.csv and "
+                "steps.csv are for spreadsheets; report.html and report.md with its charts are for people."
+            ).format(words=words),
             wordWrap=True,
         )
-        note = named(QLabel("Own prompts are numbered then. Answers are never exported.", wordWrap=True), "muted")
+        note = named(QLabel(tr("Own prompts are numbered then. Answers are never exported."), wordWrap=True), "muted")
         self._export.clicked.connect(self.folder_wanted)
         self._cancel.clicked.connect(self.reject)
         self.rejected.connect(self.cancelled)
@@ -93,10 +97,10 @@ class CompareDialog(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Compare sessions")
+        self.setWindowTitle(tr("Compare sessions"))
         fit(self, 940, 680)
         self._names = (QLabel(wordWrap=True), QLabel(wordWrap=True))
-        self._opens = (QPushButton("Open another…"), QPushButton("Open another…"))
+        self._opens = (QPushButton(tr("Open another…")), QPushButton(tr("Open another…")))
         self._differences = named(QLabel(wordWrap=True), "muted")
         self._table = QTableWidget(0, 3)
         self._pictures = (QVBoxLayout(), QVBoxLayout())
@@ -108,10 +112,10 @@ class CompareDialog(QDialog):
         self._table.verticalHeader().hide()
         self._table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        self._table.setAccessibleName("Figures of both sessions")
+        self._table.setAccessibleName(tr("Figures of both sessions"))
         self._table.setWordWrap(True)
         for side, button in enumerate(self._opens):
-            button.setAccessibleName(f"Open another session as {'AB'[side]}")
+            button.setAccessibleName(tr("Open another session as {letter}").format(letter="AB"[side]))
             button.clicked.connect(lambda _checked=False, n=side: self.open_wanted.emit(n))
 
     def _build(self) -> None:
@@ -131,7 +135,7 @@ class CompareDialog(QDialog):
         area = QScrollArea(widgetResizable=True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidget(page)
-        close = QPushButton("Close", default=True)
+        close = QPushButton(tr("Close"), default=True)
         close.clicked.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, GRID)
@@ -146,7 +150,9 @@ class CompareDialog(QDialog):
             label.setText(f"<b>{'AB'[side]}: {found.names[side]}</b><br>{about[side]}")
         said = [f"{one.what}: {one.a} | {one.b}" for one in found.differences]
         self._differences.setText(
-            "Different conditions. " + "; ".join(said) if said else "Measured under like conditions."
+            tr("Different conditions. {differences}").format(differences="; ".join(said))
+            if said
+            else tr("Measured under like conditions.")
         )
         self._fill(found)
         for side, place in enumerate(self._pictures):
@@ -171,7 +177,7 @@ class CompareDialog(QDialog):
         for way in found.ways:
             rows.append((way.way, "", ""))
             rows += figure_rows(way)
-            rows.append(("decode speed of B ÷ A", ratio_words(way), ""))
+            rows.append((tr("decode speed of B ÷ A"), ratio_words(way), ""))
         self._table.clearSpans()
         self._table.setRowCount(len(rows))
         for n, row in enumerate(rows):
@@ -213,5 +219,5 @@ def picture_of(drawing: str, width_px: int, scale: float) -> QPixmap:
 def _picture(name: str, drawing: str, width_px: int) -> QLabel:
     label = QLabel()
     label.setPixmap(picture_of(drawing, width_px, label.devicePixelRatioF()))
-    label.setAccessibleName(f"Chart: {name}")
+    label.setAccessibleName(tr("Chart: {name}").format(name=name))
     return label

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.settings import MAX_FONT_EXTRA_PT, MIN_FONT_EXTRA_PT
+from app.ui.language import language_name, languages
+from app.ui.tr import tr
 
 Kind = Literal["switch", "choice", "number", "text"]
-Page = Literal["Appearance", "Chat", "Models and hub", "Data"]
+Page = Literal["appearance", "chat", "hub", "data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,86 +39,111 @@ class Field:
 FIELDS: tuple[Field, ...] = (
     Field(
         "theme",
-        "Appearance",
+        "appearance",
         "choice",
-        "Colours",
-        "Light, dark, or what the system has.",
-        choices=(("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
+        tr("Colours"),
+        tr("Light, dark, or what the system has."),
+        choices=(("system", tr("As the system")), ("light", tr("Light")), ("dark", tr("Dark"))),
     ),
     Field(
         "contrast",
-        "Appearance",
+        "appearance",
         "choice",
-        "Contrast",
-        "High: every text stands at least 7 to 1 against its ground, and edges are drawn strongly.",
-        choices=(("system", "As the system"), ("normal", "Normal"), ("high", "High")),
+        tr("Contrast"),
+        tr("High: every text stands at least 7 to 1 against its ground, and edges are drawn strongly."),
+        choices=(("system", tr("As the system")), ("normal", tr("Normal")), ("high", tr("High"))),
     ),
     Field(
         "font_extra_pt",
-        "Appearance",
+        "appearance",
         "number",
-        "Font size",
-        "Larger or smaller than the system's font. Ctrl with plus and minus changes it anywhere, Ctrl+0 takes it back.",
+        tr("Font size"),
+        tr(
+            "Larger or smaller than the system's font. Ctrl with plus and minus changes it "
+            "anywhere, Ctrl+0 takes it back."
+        ),
         limits=(MIN_FONT_EXTRA_PT, MAX_FONT_EXTRA_PT),
         unit="pt",
     ),
     Field(
         "motion",
-        "Appearance",
+        "appearance",
         "choice",
-        "Motion",
-        "Reduced: nothing blinks or fades, and answers and charts grow in calm steps. Windows itself can ask for it.",
-        choices=(("system", "As the system"), ("full", "Full"), ("reduced", "Reduced")),
+        tr("Motion"),
+        tr(
+            "Reduced: nothing blinks or fades, and answers and charts grow in calm steps. Windows itself can ask for"
+            " it."
+        ),
+        choices=(("system", tr("As the system")), ("full", tr("Full")), ("reduced", tr("Reduced"))),
+    ),
+    Field(
+        "language",
+        "appearance",
+        "choice",
+        tr("Language"),
+        tr(
+            "Another language is used from the next start of the program on. What comes from models, servers and"
+            " the engine stays as it is."
+        ),
+        choices=(("system", tr("As the system")), *((code, language_name(code)) for code in languages())),
     ),
     Field(
         "enter_sends",
-        "Chat",
+        "chat",
         "switch",
-        "Enter sends the message",
-        "Shift+Enter starts a new line then. Switched off, Enter starts a new line and Ctrl+Enter sends.",
+        tr("Enter sends the message"),
+        tr("Shift+Enter starts a new line then. Switched off, Enter starts a new line and Ctrl+Enter sends."),
     ),
     Field(
         "token_colours",
-        "Chat",
+        "chat",
         "switch",
-        "Colour tokens by who drafted them",
-        "From the next answer on: drafted and kept, corrected, or plain. It costs a little time for each token.",
+        tr("Colour tokens by who drafted them"),
+        tr("From the next answer on: drafted and kept, corrected, or plain. It costs a little time for each token."),
     ),
     Field(
         "slide",
-        "Chat",
+        "chat",
         "switch",
-        "Go on in a full context",
-        "The model no longer sees the oldest turns; they stay on the screen. Otherwise a full context is the end.",
+        tr("Go on in a full context"),
+        tr("The model no longer sees the oldest turns; they stay on the screen. Otherwise a full context is the end."),
     ),
     Field(
         "notify",
-        "Chat",
+        "chat",
         "switch",
-        "Say when a long answer has ended",
-        "On the desktop, after 10 seconds in the background. It names the conversation, never what the answer says.",
+        tr("Say when a long answer has ended"),
+        tr(
+            "On the desktop, after 10 seconds in the background. It names the conversation, never what the answer says."
+        ),
     ),
     Field(
         "recommend",
-        "Models and hub",
+        "hub",
         "switch",
-        "Suggest a pair for this machine",
-        "In an empty conversation, as long as no model but the starter is here.",
+        tr("Suggest a pair for this machine"),
+        tr("In an empty conversation, as long as no model but the starter is here."),
     ),
     Field(
         "hub_endpoint",
-        "Models and hub",
+        "hub",
         "text",
-        "Address of the model hub",
-        "For a mirror or a hub of your own. The token goes to this address alone.",
-        hint="https://huggingface.co, or HF_ENDPOINT",
+        tr("Address of the model hub"),
+        tr("For a mirror or a hub of your own. The token goes to this address alone."),
+        hint=tr("https://huggingface.co, or HF_ENDPOINT"),
     ),
     Field(
         "offline",
-        "Models and hub",
+        "hub",
         "switch",
-        "Offline",
-        "The hub is never asked: nothing is searched for or downloaded. What is here works as ever.",
+        tr("Offline"),
+        tr("The hub is never asked: nothing is searched for or downloaded. What is here works as ever."),
     ),
 )
-PAGES: tuple[Page, ...] = ("Appearance", "Chat", "Models and hub", "Data")
+PAGES: dict[Page, str] = {
+    "appearance": tr("Appearance"),
+    "chat": tr("Chat"),
+    "hub": tr("Models and hub"),
+    "data": tr("Data"),
+}
+"""The pages with their words, in order."""

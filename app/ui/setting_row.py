@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEd
 
 from app.ui.setting_fields import Field
 from app.ui.theme import GRID, IconButton, named, text_font
+from app.ui.tr import tr
 
 _CONTROL_PX = 220
 
@@ -23,7 +24,7 @@ class SettingRow(QWidget):
         self.control = self._make()
         self.control.setAccessibleName(field.words)
         self.control.setAccessibleDescription(field.help)
-        self.reset = IconButton("restart", f"Take “{field.words}” back to its default")
+        self.reset = IconButton("restart", tr("Take “{words}” back to its default").format(words=field.words))
         self.reset.clicked.connect(lambda: self.chosen.emit(field.name, default))
         policy = self.reset.sizePolicy()
         policy.setRetainSizeWhenHidden(True)

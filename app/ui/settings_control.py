@@ -13,6 +13,7 @@ from app.ui import motion
 from app.ui.actions import WindowAction
 from app.ui.font_size import choose_font_size
 from app.ui.latest import Latest
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.host.hub_door import HubDoor
@@ -38,13 +39,13 @@ class SettingsControl(QObject):
         self._apply(choices.settings)
         window.action_list.add(
             WindowAction(
-                "program.settings", "Settings…", self.open, "Program", ("Ctrl+,",), also="preferences options"
+                "program.settings", tr("Settings…"), self.open, "program", ("Ctrl+,",), also=tr("preferences options")
             ),
             WindowAction(
-                "view.larger", "Larger font", lambda: self.zoom(1), "View", ("Ctrl++", "Ctrl+="), in_menu=False
+                "view.larger", tr("Larger font"), lambda: self.zoom(1), "view", ("Ctrl++", "Ctrl+="), in_menu=False
             ),
-            WindowAction("view.smaller", "Smaller font", lambda: self.zoom(-1), "View", ("Ctrl+-",), in_menu=False),
-            WindowAction("view.usual", "Usual font size", lambda: self.zoom(0), "View", ("Ctrl+0",), in_menu=False),
+            WindowAction("view.smaller", tr("Smaller font"), lambda: self.zoom(-1), "view", ("Ctrl+-",), in_menu=False),
+            WindowAction("view.usual", tr("Usual font size"), lambda: self.zoom(0), "view", ("Ctrl+0",), in_menu=False),
         )
 
     async def close(self) -> None:
@@ -55,7 +56,7 @@ class SettingsControl(QObject):
 
     # --- the dialog -----------------------------------------------------------------------------------
 
-    def open(self, page: Page = "Appearance") -> None:
+    def open(self, page: Page = "appearance") -> None:
         """Show the settings."""
         from app.ui.settings_dialog import SettingsDialog
 
@@ -110,7 +111,7 @@ class SettingsControl(QObject):
         except SlipstreamError as fault:
             self._say_of_token(f"{fault.message} {fault.hint}")
         else:
-            self._say_of_token("The token is not kept here any more.")
+            self._say_of_token(tr("The token is not kept here any more."))
 
     def _say_of_token(self, words: str) -> None:
         if self.dialog is not None:

@@ -22,6 +22,7 @@ from app.ui.setting_fields import FIELDS, PAGES, Page
 from app.ui.setting_row import SettingRow
 from app.ui.theme import GRID, named, text_font
 from app.ui.token_panel import TokenPanel
+from app.ui.tr import tr
 
 _WIDTH_PX, _HEIGHT_PX = 620, 560
 
@@ -36,23 +37,25 @@ class SettingsDialog(QDialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(tr("Settings"))
         defaults = Settings()
         self.rows = {field.name: SettingRow(field, getattr(defaults, field.name)) for field in FIELDS}
         self.token, self.data = TokenPanel(), DataPage()
-        self.folder = QPushButton("Models &folder…")
-        self.devices = QPushButton("&Devices and runtimes…")
+        self.folder = QPushButton(tr("Models &folder…"))
+        self.devices = QPushButton(tr("&Devices and runtimes…"))
         self.resets: dict[Page, QPushButton] = {}
         self.tabs = QTabWidget(documentMode=True)
-        self.tabs.setAccessibleName("Pages of the settings")
-        for page in PAGES:
-            self.tabs.addTab(self._page(page), page)
+        self.tabs.setAccessibleName(tr("Pages of the settings"))
+        for page, words in PAGES.items():
+            self.tabs.addTab(self._page(page), words)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         column.setSpacing(GRID)
         column.addWidget(self.tabs, 1)
-        column.addWidget(named(QLabel("A change takes effect at once."), "muted"))
+        column.addWidget(
+            named(QLabel(tr("A change takes effect at once, another language at the next start.")), "muted")
+        )
         column.addWidget(buttons)
         for row in self.rows.values():
             row.chosen.connect(self.chosen)
@@ -67,19 +70,19 @@ class SettingsDialog(QDialog):
         column = QVBoxLayout(inner)
         column.setContentsMargins(GRID, GRID, GRID, GRID)
         column.setSpacing(2 * GRID)
-        if page == "Models and hub":
+        if page == "hub":
             self._add_places(column)
         names = [field.name for field in FIELDS if field.page == page]
         for name in names:
             column.addWidget(self.rows[name])
-        if page == "Models and hub":
+        if page == "hub":
             column.addWidget(self.token)
-            self.token.ask("", "A token opens gated repositories. It is kept in the keyring of this system.")
-        if page == "Data":
+            self.token.ask("", tr("A token opens gated repositories. It is kept in the keyring of this system."))
+        if page == "data":
             column.addWidget(self.data)
         column.addStretch(1)
         if names:
-            reset = self.resets[page] = QPushButton("Take this page back to its defaults")
+            reset = self.resets[page] = QPushButton(tr("Take this page back to its defaults"))
             reset.clicked.connect(lambda: self.reset_requested.emit(tuple(names)))
             column.addWidget(reset, 0, Qt.AlignmentFlag.AlignLeft)
         area = QScrollArea(widgetResizable=True)
@@ -91,8 +94,8 @@ class SettingsDialog(QDialog):
 
     def _add_places(self, column: QVBoxLayout) -> None:
         for button, words in (
-            (self.folder, "Where models are kept, moved elsewhere or exchanged for a folder that has some."),
-            (self.devices, "What the models run on: processor, GPU, NPU, and the build of llama.cpp."),
+            (self.folder, tr("Where models are kept, moved elsewhere or exchanged for a folder that has some.")),
+            (self.devices, tr("What the models run on: processor, GPU, NPU, and the build of llama.cpp.")),
         ):
             label = named(QLabel(words, wordWrap=True), "muted")
             label.setFont(text_font(-0.5))
@@ -114,4 +117,4 @@ class SettingsDialog(QDialog):
 
     def go_to(self, page: Page) -> None:
         """Show a page."""
-        self.tabs.setCurrentIndex(PAGES.index(page))
+        self.tabs.setCurrentIndex(list(PAGES).index(page))

@@ -21,6 +21,7 @@ from app.ui.drop_control import DropControl
 from app.ui.first_run import FirstRun
 from app.ui.library_watch import LibraryWatch
 from app.ui.reveal import show_folder
+from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ class ShelfControl(QObject):
 
         if self.dialog is None:
             dialog = self.dialog = FolderDialog(self._window)
-            dialog.move_requested.connect(lambda: self._ask("Move the models to", self.move_to))
-            dialog.use_requested.connect(lambda: self._ask("Take the models from", self.use))
+            dialog.move_requested.connect(lambda: self._ask(tr("Move the models to"), self.move_to))
+            dialog.use_requested.connect(lambda: self._ask(tr("Take the models from"), self.use))
             dialog.default_requested.connect(lambda: self.move_to(models_dir()))
             dialog.show_requested.connect(lambda: show_folder(models_folder()))
             dialog.cancel_requested.connect(self.on_cancel)
@@ -137,8 +138,11 @@ class ShelfControl(QObject):
     def on_tick(self) -> None:
         """Show how far a move is."""
         if self._move is not None and self.dialog is not None:
-            words = {"copying": f"Moving to {self._move.new}…", "deleting": "Deleting the old files…"}
-            self.dialog.show_progress(self._move.fraction, words.get(self._move.stage, "Looking…"))
+            words = {
+                "copying": tr("Moving to {new}…").format(new=self._move.new),
+                "deleting": tr("Deleting the old files…"),
+            }
+            self.dialog.show_progress(self._move.fraction, words.get(self._move.stage, tr("Looking…")))
 
     async def _relocate(self, move: Relocation) -> None:
         from app.models.transfer import StoppedError
@@ -147,14 +151,18 @@ class ShelfControl(QObject):
         try:
             outcome = await beside(move.run, "move")
         except StoppedError:
-            self._end("Cancelled. Everything is where it was.")
+            self._end(tr("Cancelled. Everything is where it was."))
         except SlipstreamError as fault:
             self._end(f"{fault.message} {fault.hint}")
         else:
-            words = f"Moved: {files_words(outcome.n_files)}, {bytes_words(outcome.n_bytes)}."
+            words = tr("Moved: {files_words}, {bytes_words}.").format(
+                files_words=files_words(outcome.n_files), bytes_words=bytes_words(outcome.n_bytes)
+            )
             if outcome.n_left:
                 left = files_words(outcome.n_left)
-                words += f" Not deleted in {move.old}: {left}; the new folder has them all."
+                words += " " + tr("Not deleted in {old}: {left}; the new folder has them all.").format(
+                    old=move.old, left=left
+                )
             self._end(words)
 
     async def _use(self, folder: Path) -> None:
@@ -166,7 +174,7 @@ class ShelfControl(QObject):
         except SlipstreamError as fault:
             self._end(f"{fault.message} {fault.hint}")
         else:
-            self._end("Models are kept here from now on. The old folder stays as it is.")
+            self._end(tr("Models are kept here from now on. The old folder stays as it is."))
 
     def _end(self, words: str) -> None:
         self._move = None
@@ -200,20 +208,21 @@ def _finish_pending() -> None:
 
 def files_words(n: int) -> str:
     """How many files."""
-    return f"{n:,} file" if n == 1 else f"{n:,} files"
+    return tr("{n:,} file(s)", None, n).format(n=n)
 
 
 def facts_words(disk: Disk, folder: Path) -> str:
     """How much is in our folder, elsewhere, and free."""
     ours = next((use for use in disk.uses if use.source == "folder"), None)
-    parts = [f"{files_words(ours.n_files)}, {bytes_words(ours.n_bytes)}" if ours is not None else "No models yet"]
+    parts = [f"{files_words(ours.n_files)}, {bytes_words(ours.n_bytes)}" if ours is not None else tr("No models yet")]
     if ours is not None and ours.unfinished_bytes:
-        parts.append(f"{bytes_words(ours.unfinished_bytes)} of unfinished downloads")
+        parts.append(tr("{bytes_words} of unfinished downloads").format(bytes_words=bytes_words(ours.unfinished_bytes)))
     if disk.free_bytes is not None:
-        parts.append(f"{bytes_words(disk.free_bytes)} free on its disk")
+        parts.append(tr("{bytes_words} free on its disk").format(bytes_words=bytes_words(disk.free_bytes)))
     elif not folder.exists():
-        parts.append("its disk is not connected")
+        parts.append(tr("its disk is not connected"))
     others = [use for use in disk.uses if use.source not in ("folder", "starter", "file")]
     if others:
-        parts.append("other programs: " + ", ".join(f"{use.source} {bytes_words(use.n_bytes)}" for use in others))
+        theirs = ", ".join(f"{use.source} {bytes_words(use.n_bytes)}" for use in others)
+        parts.append(tr("other programs: {theirs}").format(theirs=theirs))
     return "; ".join(parts) + "."

@@ -6,6 +6,7 @@ from msgspec import structs
 
 from app.chat.conversation import Message
 from app.chat.going_on import with_marks
+from app.ui.tr import tr
 
 
 def shown_of(message: Message) -> Message:
@@ -13,6 +14,9 @@ def shown_of(message: Message) -> Message:
     if message.reasoning:
         return structs.replace(message, text=with_marks(message))
     if message.attachments:
-        names = "\n".join(f"[{file.name}, {file.n_bytes / 1000:.1f} kB]" for file in message.attachments)
+        names = "\n".join(
+            tr("[{name}, {n_bytes:.1f} kB]").format(name=file.name, n_bytes=file.n_bytes / 1000)
+            for file in message.attachments
+        )
         return structs.replace(message, text="\n\n".join(part for part in (names, message.text) if part))
     return message

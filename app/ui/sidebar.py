@@ -14,6 +14,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, IconButton, named
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from app.chat.conversation import ConversationHead, Folder
     from app.ui.conversation_list import ConversationView, Row
 
-EXPORTS = {"md": "Markdown", "html": "HTML", "txt": "text", "json": "JSON, with all branches"}
+EXPORTS = {"md": tr("Markdown"), "html": "HTML", "txt": tr("text"), "json": tr("JSON, with all branches")}
 """Kinds of export, and what they are called."""
 
 _SEARCH_PAUSE_MS = 150
@@ -50,9 +51,9 @@ class Sidebar(QWidget):
         super().__init__(parent)
         self._view: ConversationView | None = None
         self._folders: tuple[Folder, ...] = ()
-        self._search = QLineEdit(placeholderText="Search all (Ctrl+Shift+F)")
-        self._search.setAccessibleName("Search conversations")
-        self._new = IconButton("plus", "New conversation (Ctrl+N)")
+        self._search = QLineEdit(placeholderText=tr("Search all (Ctrl+Shift+F)"))
+        self._search.setAccessibleName(tr("Search conversations"))
+        self._new = IconButton("plus", tr("New conversation (Ctrl+N)"))
         self._new.clicked.connect(self.new_requested)
         self._nothing = named(QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignHCenter), "nothing")
         self._pause = QTimer(self, singleShot=True, interval=_SEARCH_PAUSE_MS)
@@ -107,7 +108,7 @@ class Sidebar(QWidget):
         """Show these conversations, and which one is open."""
         self._list().rows.show_heads(heads, now, () if self.query else self._folders)
         self.show_current(current_id)
-        empty = "Nothing found." if self.query else "No conversations yet. Write a message to start one."
+        empty = tr("Nothing found.") if self.query else tr("No conversations yet. Write a message to start one.")
         self._nothing.setText(empty)
         self._nothing.setVisible(not heads)
 
@@ -191,11 +192,11 @@ class Sidebar(QWidget):
 
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        rename = QAction("Rename", menu, shortcut=QKeySequence(Qt.Key.Key_F2))
+        rename = QAction(tr("Rename"), menu, shortcut=QKeySequence(Qt.Key.Key_F2))
         rename.triggered.connect(lambda: self._list().edit(index))
-        delete = QAction("Delete", menu, shortcut=QKeySequence(Qt.Key.Key_Delete))
+        delete = QAction(tr("Delete"), menu, shortcut=QKeySequence(Qt.Key.Key_Delete))
         delete.triggered.connect(lambda: self.delete_requested.emit(conversation_id))
-        exports = {kind: QAction(f"Export as {name}…", menu) for kind, name in EXPORTS.items()}
+        exports = {kind: QAction(tr("Export as {name}…").format(name=name), menu) for kind, name in EXPORTS.items()}
         for kind, action in exports.items():
             action.triggered.connect(lambda _on=False, kind=kind: self.export_requested.emit(conversation_id, kind))
         menu.addAction(rename)
@@ -209,24 +210,26 @@ class Sidebar(QWidget):
         row = self._row(index)
         head = row.head if row is not None else None
         is_pinned = head is not None and head.is_pinned
-        menu.addAction("Unpin" if is_pinned else "Pin", lambda: self.pin_requested.emit(conversation_id, not is_pinned))
-        menu.addAction("Duplicate", lambda: self.duplicate_requested.emit(conversation_id))
-        places = menu.addMenu("Move to folder")
+        menu.addAction(
+            tr("Unpin") if is_pinned else tr("Pin"), lambda: self.pin_requested.emit(conversation_id, not is_pinned)
+        )
+        menu.addAction(tr("Duplicate"), lambda: self.duplicate_requested.emit(conversation_id))
+        places = menu.addMenu(tr("Move to folder"))
         for folder in self._folders:
             if head is None or folder.id != head.folder_id:
                 entry = places.addAction(folder.name)
                 entry.triggered.connect(partial(self.move_requested.emit, conversation_id, folder.id))
         if head is not None and head.folder_id is not None:
-            places.addAction("Out of its folder", lambda: self.move_requested.emit(conversation_id, 0))
-        places.addAction("New folder…", lambda: self.folder_requested.emit(conversation_id))
+            places.addAction(tr("Out of its folder"), lambda: self.move_requested.emit(conversation_id, 0))
+        places.addAction(tr("New folder…"), lambda: self.folder_requested.emit(conversation_id))
 
     def _folder_menu(self, index: QModelIndex, row: Row) -> QMenu:
         from PySide6.QtWidgets import QMenu
 
         menu, folder_id = QMenu(self), row.folder.id if row.folder is not None else 0
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Rename", lambda: self._list().edit(index))
-        menu.addAction("Delete folder, keep conversations", lambda: self.folder_delete_requested.emit(folder_id))
+        menu.addAction(tr("Rename"), lambda: self._list().edit(index))
+        menu.addAction(tr("Delete folder, keep conversations"), lambda: self.folder_delete_requested.emit(folder_id))
         return menu
 
     def _row(self, index: QModelIndex) -> Row | None:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from app.ui.font_size import font_bus
 from app.ui.panel_foot import PanelFoot
 from app.ui.theme import GRID, named, number_font, text_font
+from app.ui.tr import tr
 from app.ui.wording import tip
 
 if TYPE_CHECKING:
@@ -37,27 +38,27 @@ QWIDGETSIZE_MAX = (1 << 24) - 1
 CHARTS_PX = 300
 """Least height of the charts; a lower panel scrolls."""
 
-_OFFERS = {"": "", "record": "Record a baseline", "switch off": "Switch speculation off"}
+_OFFERS = {"": "", "record": tr("Record a baseline"), "switch off": tr("Switch speculation off")}
 
-_SPEED_TIP = (
+_SPEED_TIP = tr(
     "Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time. "
     "While an answer runs: over the last 2 seconds."
 )
-_STATE_TIP = (
+_STATE_TIP = tr(
     "What speculation does: engaged (who drafts, how many tokens, why), paused by the controller (what drafting would "
     "cost), not engaged (why), or off."
 )
-_VERDICT_TIP = (
+_VERDICT_TIP = tr(
     "Decode speed with speculation ÷ without, from pairs of answers under like conditions (target file, quantisation, "
     "device, threads, context length, sampling). The interval holds with 95 % however often you look. It takes at "
     "least 6 pairs; acceptance plays no part in it."
 )
-_NOTE_TIP = (
+_NOTE_TIP = tr(
     "Predicted speed-up: (1 - a^(k+1)) ÷ ((1 - a)(v(k+1)/v(1) + k·r)) with a = alpha, k = draft length, v = the cost "
     "of a pass by its rows, r = the cost of a drafted token ÷ v(1). Beside it what was measured, and the cause when "
     "the two differ."
 )
-_BASELINE_TIP = (
+_BASELINE_TIP = tr(
     "Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and "
     "context length; the median with its 95 % interval."
 )
@@ -76,24 +77,24 @@ class SpeedPanel(QWidget):
         super().__init__(parent)
         self.charts: SpeedCharts | None = None
         self.answers: AnswerList | None = None
-        self._number = self._figure(number_font(13.0, bold=True), _SPEED_TIP, "Decode speed")
+        self._number = self._figure(number_font(13.0, bold=True), _SPEED_TIP, tr("Decode speed"))
         self._number.setObjectName("speed")
         self._number.setText(NO_NUMBER)
-        self._unit = named(QLabel("tok/s"), "muted")
+        self._unit = named(QLabel(tr("tok/s")), "muted")
         self._when = named(QLabel(""), "muted")
-        self._state = self._figure(number_font(-0.5), _STATE_TIP, "Speculation")
-        self._verdict = self._figure(number_font(0.5, bold=True), _VERDICT_TIP, "Verdict")
-        self._note = named(self._figure(number_font(-0.5), _NOTE_TIP, "Predicted"), "muted")
-        self._baseline = named(self._figure(number_font(-0.5), _BASELINE_TIP, "Baseline"), "muted")
+        self._state = self._figure(number_font(-0.5), _STATE_TIP, tr("Speculation"))
+        self._verdict = self._figure(number_font(0.5, bold=True), _VERDICT_TIP, tr("Verdict"))
+        self._note = named(self._figure(number_font(-0.5), _NOTE_TIP, tr("Predicted")), "muted")
+        self._baseline = named(self._figure(number_font(-0.5), _BASELINE_TIP, tr("Baseline")), "muted")
         self._offer = QPushButton()
         self._offered = ""
         self._is_held = False
         self._offer.clicked.connect(self.on_offer_taken)
         self._place = QVBoxLayout()
-        self._waiting = named(QLabel("The charts appear with the first answer.", wordWrap=True), "muted")
+        self._waiting = named(QLabel(tr("The charts appear with the first answer."), wordWrap=True), "muted")
         self._list_place = QVBoxLayout()
         self.below = QVBoxLayout()
-        self._compared = self._figure(number_font(-0.5), "", "Comparison")
+        self._compared = self._figure(number_font(-0.5), "", tr("Comparison"))
         self._facts = QGridLayout()
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
         self.foot = PanelFoot()
@@ -219,7 +220,9 @@ class SpeedPanel(QWidget):
                 self._fix_number()
         if when != self._when.text():
             self._when.setText(when)
-            self._number.setAccessibleDescription(f"tokens per second, {when}. {_SPEED_TIP}")
+            self._number.setAccessibleDescription(
+                tr("tokens per second, {when}. {speed_tip}").format(when=when, speed_tip=_SPEED_TIP)
+            )
 
     def _fix_number(self) -> None:
         """Give the number its size: text in a label of another size has the whole panel laid out anew."""
@@ -229,7 +232,7 @@ class SpeedPanel(QWidget):
 
     def show_state(self, words: str) -> None:
         """Say what speculation does."""
-        words = f"Speculation {words}" if words else ""
+        words = tr("Speculation {words}").format(words=words) if words else ""
         if words != self._state.text():
             self._state.setText(words)
             if self._is_held:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.ui.theme import named, text_font
+from app.ui.tr import tr
 
 _HEIGHT_PX = 28
 
@@ -13,12 +14,12 @@ _HEIGHT_PX = 28
 def thought_words(seconds: float | None, *, is_thinking: bool) -> str:
     """Say that it thinks, or how long it thought."""
     if is_thinking:
-        return "Thinking…"
+        return tr("Thinking…")
     if seconds is None:
-        return "Thoughts"
+        return tr("Thoughts")
     if seconds < 60:
-        return f"Thought for {seconds:.1f} s"
-    return f"Thought for {int(seconds // 60)} min {int(seconds % 60)} s"
+        return tr("Thought for {seconds:.1f} s").format(seconds=seconds)
+    return tr("Thought for {minutes} min {seconds} s").format(minutes=int(seconds // 60), seconds=int(seconds % 60))
 
 
 class ThoughtHead(QToolButton):
@@ -34,7 +35,7 @@ class ThoughtHead(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setCheckable(True)
         self.setChecked(is_open)
-        self.setToolTip("Show or hide what the model thought")
+        self.setToolTip(tr("Show or hide what the model thought"))
         self._words = words
         self._show()
         self.toggled.connect(self.on_toggled)
@@ -57,5 +58,5 @@ class ThoughtHead(QToolButton):
     def _show(self) -> None:
         self.setArrowType(Qt.ArrowType.DownArrow if self.isChecked() else Qt.ArrowType.RightArrow)
         self.setText(self._words)
-        state = "unfolded" if self.isChecked() else "folded"
+        state = tr("unfolded") if self.isChecked() else tr("folded")
         self.setAccessibleName(f"{self._words}, {state}")

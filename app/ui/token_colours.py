@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QTextEdit, QToolTip, QWidg
 
 from app.metrics.token_trace import Token, TokenKind, TokenTrace, align, runs
 from app.ui.theme import colours, follow, named, number_font
+from app.ui.tr import tr
 from app.ui.wording import drafter_name
 
 Edit = QTextEdit | QPlainTextEdit
@@ -49,7 +50,11 @@ MARKS: dict[bool, dict[TokenKind, Mark]] = {
 }
 """By whether the scheme is dark. Blue and orange stay apart in all kinds of colour blindness; plain has no mark."""
 
-_NAMES: dict[TokenKind, str] = {"accepted": "drafted and kept", "corrected": "corrected", "plain": "plain, not drafted"}
+_NAMES: dict[TokenKind, str] = {
+    "accepted": tr("drafted and kept"),
+    "corrected": tr("corrected"),
+    "plain": tr("plain, not drafted"),
+}
 
 
 @dataclass(slots=True)
@@ -150,8 +155,9 @@ class TokenColours(QObject):
                 line = "underline" if kind == "accepted" else "underline; font-style: italic"
                 sample = f'<span style="background:{mark.ground}; text-decoration:{line}">&nbsp;{sample}&nbsp;</span>'
             words.append(sample)
-        self.legend.setText("Tokens: " + ", ".join(words))
-        self.legend.setAccessibleName("Tokens: " + ", ".join(f"{_NAMES[kind]} {counts[kind]}" for kind in _NAMES))
+        said = ", ".join(f"{_NAMES[kind]} {counts[kind]}" for kind in _NAMES)
+        self.legend.setText(tr("Tokens: {counts}").format(counts=", ".join(words)))
+        self.legend.setAccessibleName(tr("Tokens: {counts}").format(counts=said))
 
     # --- hovering -------------------------------------------------------------------------------------
 
@@ -182,14 +188,26 @@ class TokenColours(QObject):
 
 def token_words(token: Token) -> str:
     """Describe a token in lines: what it is, by whom, where, how likely."""
-    lines = [f"Token {_NAMES[token.kind]}"]
+    lines = [tr("Token {names}").format(names=_NAMES[token.kind])]
     if token.kind == "accepted":
-        lines.append(f"by {drafter_name(token.drafter)}, position {token.position} of {token.n_proposed}")
+        lines.append(
+            tr("by {drafter_name}, position {position} of {n_proposed}").format(
+                drafter_name=drafter_name(token.drafter), position=token.position, n_proposed=token.n_proposed
+            )
+        )
     elif token.kind == "corrected":
-        lines.append(f"{drafter_name(token.drafter)} had guessed otherwise at position {token.position}")
+        lines.append(
+            tr("{drafter_name} had guessed otherwise at position {position}").format(
+                drafter_name=drafter_name(token.drafter), position=token.position
+            )
+        )
     elif token.n_proposed:
-        lines.append(f"the target's own after a draft of {token.n_proposed} that it kept whole")
-    lines.append(f"step {token.step}, probability {token.probability:.2f}")
+        lines.append(
+            tr("the target's own after a draft of {n_proposed} that it kept whole").format(n_proposed=token.n_proposed)
+        )
+    lines.append(
+        tr("step {step}, probability {probability:.2f}").format(step=token.step, probability=token.probability)
+    )
     return "\n".join(lines)
 
 

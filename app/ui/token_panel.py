@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout
 
 from app.ui.theme import GRID, named
+from app.ui.tr import tr
 
 
 class TokenPanel(QFrame):
@@ -20,13 +21,13 @@ class TokenPanel(QFrame):
         named(self, "mark")
         self.repo = ""
         self.words = QLabel(wordWrap=True)
-        self.page = QPushButton("Open its &page")
-        self.entry = QLineEdit(placeholderText="Token, hf_…", echoMode=QLineEdit.EchoMode.Password)
-        self.entry.setAccessibleName("Token of the hub")
-        self.entry.setToolTip("It is kept in the keyring of this system and goes to the hub alone.")
-        self.use = QPushButton("Use &token")
-        self.forget = QPushButton("Forget token")
-        self.forget.setToolTip("Take the token out of the keyring. Public models need none.")
+        self.page = QPushButton(tr("Open its &page"))
+        self.entry = QLineEdit(placeholderText=tr("Token, hf_…"), echoMode=QLineEdit.EchoMode.Password)
+        self.entry.setAccessibleName(tr("Token of the hub"))
+        self.entry.setToolTip(tr("It is kept in the keyring of this system and goes to the hub alone."))
+        self.use = QPushButton(tr("Use &token"))
+        self.forget = QPushButton(tr("Forget token"))
+        self.forget.setToolTip(tr("Take the token out of the keyring. Public models need none."))
         self.answer = named(QLabel(wordWrap=True), "muted")
         for label in (self.words, self.answer):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -69,11 +70,11 @@ class TokenPanel(QFrame):
         """Give the token away, and forget it here."""
         token = self.entry.text()
         if not token.strip():
-            self.show_answer("Paste the token first; the page of the hub's settings makes one.")
+            self.show_answer(tr("Paste the token first; the page of the hub's settings makes one."))
             return
         self.entry.clear()
         self.entry.setEnabled(False)
         self.use.setEnabled(False)
-        self.answer.setText("Asking the hub…")
+        self.answer.setText(tr("Asking the hub…"))
         self.answer.show()
         self.token_given.emit(token, self.repo)

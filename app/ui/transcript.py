@@ -19,6 +19,7 @@ from app.ui.message_list import Item, MessageList
 from app.ui.pace import Pace
 from app.ui.scroll_view import ScrollView
 from app.ui.theme import GRID, IconButton
+from app.ui.tr import tr
 from app.ui.welcome import Welcome
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Transcript(QWidget):
         column.addLayout(self._stack, 1)
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self._area)
-        self._to_end = IconButton("down", "Go to the newest message (Ctrl+End)", self._area)
+        self._to_end = IconButton("down", tr("Go to the newest message (Ctrl+End)"), self._area)
         self._to_end.setAutoRaise(False)
         self._to_end.clicked.connect(self.go_to_end)
         self._to_end.hide()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeWidget, QTreeWidgetItem
 
 from app.ui.theme import GRID, text_font
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def set_up(tree: QTreeWidget, name: str, columns: Sequence[str]) -> None:
     tree.setItemDelegate(_Airy(tree))
     tree.setIndentation(_INDENT_PX)
     header = tree.header()
-    header.setAccessibleName(f"{name}: columns")
+    header.setAccessibleName(tr("{name}: columns").format(name=name))
     header.setStretchLastSection(False)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)

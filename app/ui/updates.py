@@ -16,6 +16,7 @@ from app.chat.visible import visible
 from app.errors import NetworkError, SlipstreamError
 from app.host import updates
 from app.ui.latest import Latest
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,15 +35,17 @@ class UpdatesQuestion(QMessageBox):
     """Asks before anybody is asked anything, and whether to ask by itself from now on."""
 
     def __init__(self, parent: MainWindow, where: str, *, is_allowed: bool) -> None:
-        super().__init__(QMessageBox.Icon.Question, "Slipstream", "Look for a newer version?", parent=parent)
+        super().__init__(QMessageBox.Icon.Question, "Slipstream", tr("Look for a newer version?"), parent=parent)
         self.setInformativeText(
-            f"{where} is asked which version is the newest. Nothing about you or this machine goes there besides your"
-            " network address. Nothing is downloaded or installed."
+            tr(
+                "{where} is asked which version is the newest. Nothing about you or this machine goes there "
+                "besides your network address. Nothing is downloaded or installed."
+            ).format(where=where)
         )
-        self.daily = QCheckBox("Look &once a day from now on")
+        self.daily = QCheckBox(tr("Look &once a day from now on"))
         self.daily.setChecked(is_allowed)
         self.setCheckBox(self.daily)
-        self.look = self.addButton("Look now", QMessageBox.ButtonRole.AcceptRole)
+        self.look = self.addButton(tr("Look now"), QMessageBox.ButtonRole.AcceptRole)
         self.setDefaultButton(self.look)
         self.setEscapeButton(self.addButton(QMessageBox.StandardButton.Cancel))
 
@@ -78,8 +81,8 @@ class UpdatesControl(QObject):
         if self._where is None:
             self._window.notice.say(
                 "info",
-                "This copy does not know where newer versions are announced.",
-                "Look where you have got it from.",
+                tr("This copy does not know where newer versions are announced."),
+                tr("Look where you have got it from."),
                 expires_s=12,
             )
             return
@@ -105,13 +108,13 @@ class UpdatesControl(QObject):
         if updates.is_newer(found, __version__):
             self._offer(found)
         elif on_fault == self._tell:
-            words = f"This is the newest version, {__version__}."
+            words = tr("This is the newest version, {own}.").format(own=__version__)
             self._window.notice.say("info", words, expires_s=8)
 
     def _offer(self, found: Announcement) -> None:
-        words = f"Slipstream {found.version} is there; this is {__version__}."
+        words = tr("Slipstream {version} is there; this is {own}.").format(version=found.version, own=__version__)
         show = partial(QDesktopServices.openUrl, QUrl(found.page))
-        self._window.notice.say("info", words, visible(found.notes), action=("Open its page", show))
+        self._window.notice.say("info", words, visible(found.notes), action=(tr("Open its page"), show))
 
     def _tell(self, fault: SlipstreamError) -> None:
         self._window.notice.say("warning" if isinstance(fault, NetworkError) else "error", fault.message, fault.hint)

@@ -6,7 +6,7 @@ switch to it; meanwhile the starter answers.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -20,11 +20,12 @@ from PySide6.QtWidgets import (
 
 from app.ui import motion
 from app.ui.theme import GRID, colours, follow, named, text_font
+from app.ui.tr import tr
 
 EXAMPLES = (
-    "Explain speculative decoding to a curious teenager, in five sentences.",
-    "Write a Python function that counts the words in a text file, with a short example.",
-    "Make a table of five European capitals with their countries and rivers.",
+    tr("Explain speculative decoding to a curious teenager, in five sentences."),
+    tr("Write a Python function that counts the words in a text file, with a short example."),
+    tr("Make a table of five European capitals with their countries and rivers."),
 )
 _MAX_WIDTH_PX = 560
 _CARD = "QFrame#suggestion { background: %(base)s; border: 1px solid %(border)s; border-radius: 8px; }"
@@ -47,7 +48,7 @@ class Suggestion(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("suggestion")
-        self._caption = named(QLabel("Recommended for this computer"), "muted")
+        self._caption = named(QLabel(tr("Recommended for this computer")), "muted")
         self._caption.setFont(text_font(-0.5))
         self.title = QLabel(wordWrap=True)
         self.title.setFont(text_font(1.5, bold=True))
@@ -55,13 +56,13 @@ class Suggestion(QFrame):
         self.words = QLabel(wordWrap=True)
         self.progress = QProgressBar(textVisible=False)
         self.main = QPushButton()
-        self.others = QPushButton("&Other models…")
-        self.later = QPushButton("&Not now")
+        self.others = QPushButton(tr("&Other models…"))
+        self.later = QPushButton(tr("&Not now"))
         self._action = self.get_requested
         self.main.clicked.connect(lambda: self._action.emit())
         self.others.clicked.connect(self.others_requested)
         self.later.clicked.connect(self.dismissed)
-        self.later.setToolTip("Do not suggest a pair again. Models (Ctrl+M) has them all.")
+        self.later.setToolTip(tr("Do not suggest a pair again. Models (Ctrl+M) has them all."))
         for label in (self.title, self.facts, self.words):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self._build()
@@ -90,17 +91,17 @@ class Suggestion(QFrame):
         """Name the pair and what it takes."""
         self.title.setText(title)
         self.facts.setText(facts)
-        self.setAccessibleName(f"Recommended for this computer: {title}. {facts}")
-        self.progress.setAccessibleName(f"Download of {title}")
+        self.setAccessibleName(tr("Recommended for this computer: {title}. {facts}").format(title=title, facts=facts))
+        self.progress.setAccessibleName(tr("Download of {title}").format(title=title))
 
-    def offer(self, words: str, button: str = "&Get pair") -> None:
+    def offer(self, words: str, button: str = tr("&Get pair")) -> None:
         """Offer to get it, or to try again."""
         self._set(words, button, self.get_requested)
         self.later.show()
 
     def show_running(self, words: str, percent: int | None) -> None:
         """Show how far it is; None while nobody can tell."""
-        self._set(words, "&Pause", self.pause_requested)
+        self._set(words, tr("&Pause"), self.pause_requested)
         if percent is None:
             motion.show_busy(self.progress)
         else:
@@ -111,7 +112,7 @@ class Suggestion(QFrame):
 
     def offer_switch(self, words: str) -> None:
         """Offer to chat with it."""
-        self._set(words, "&Switch to it", self.switch_requested)
+        self._set(words, tr("&Switch to it"), self.switch_requested)
         self.later.show()
 
     def _set(self, words: str, button: str, action: object) -> None:
@@ -128,6 +129,33 @@ class Suggestion(QFrame):
         self.main.setStyleSheet(_PRIMARY % scheme)
 
 
+class Example(QPushButton):
+    """A question to begin with, broken into lines where it is too long for one: a button does not do it."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self._words = words
+        named(self, "example")
+        self._break()
+
+    def _break(self) -> None:
+        metrics, width_px = self.fontMetrics(), _MAX_WIDTH_PX - 6 * GRID
+        lines = [""]
+        for word in self._words.split(" "):
+            longer = f"{lines[-1]} {word}".strip()
+            if lines[-1] and metrics.horizontalAdvance(longer) > width_px:
+                lines.append(word)
+            else:
+                lines[-1] = longer
+        self.setText("\n".join(lines))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Break the lines anew for another font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._break()
+
+
 class Welcome(QScrollArea):
     """An invitation to write."""
 
@@ -139,8 +167,8 @@ class Welcome(QScrollArea):
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName("Welcome")
-        title = QLabel("Ask something", alignment=Qt.AlignmentFlag.AlignHCenter)
+        self.setAccessibleName(tr("Welcome"))
+        title = QLabel(tr("Ask something"), alignment=Qt.AlignmentFlag.AlignHCenter)
         title.setFont(text_font(8.0, bold=True))
         self._state = named(QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignHCenter), "state")
         self.suggestion = Suggestion()
@@ -171,8 +199,8 @@ class Welcome(QScrollArea):
         self._state.setText(words)
 
     def _example(self, words: str) -> QPushButton:
-        button = named(QPushButton(words), "example")
-        button.setAccessibleName(f"Try: {words}")
+        button = Example(words)
+        button.setAccessibleName(tr("Try: {words}").format(words=words))
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(lambda: self.example_chosen.emit(words))
         return button

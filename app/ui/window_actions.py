@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject
 from app.settings import Theme
 from app.ui.actions import Group, WindowAction
 from app.ui.model_options import DRAFT_LENGTHS, length_words
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.protocol import DraftTokens
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from app.ui.serving_control import ServingControl
     from app.ui.shelf_control import ShelfControl
 
-_THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
+_THEMES = {"system": tr("As the system"), "light": tr("Light"), "dark": tr("Dark")}
 
 
 class WindowActions(QObject):
@@ -37,63 +38,71 @@ class WindowActions(QObject):
         actions.add_source(self._themes)
 
     def _of_models(self, models: ModelsControl) -> tuple[WindowAction, ...]:
-        words = "Models: find, get, delete…"
+        words = tr("Models: find, get, delete…")
         return (
-            WindowAction("models.open", words, models.open, "Models", ("Ctrl+M",), also="download manager hub pull"),
-            WindowAction("engine.restart", "Start the engine again", self._engine.restart, "Models"),
+            WindowAction(
+                "models.open", words, models.open, "models", ("Ctrl+M",), also=tr("download manager hub pull")
+            ),
+            WindowAction("engine.restart", tr("Start the engine again"), self._engine.restart, "models"),
         )
 
     def use(self, shelf: ShelfControl, devices: DevicesControl, serving: ServingControl) -> None:
         """Offer what can be done with model files and devices, and the server."""
         self._window.action_list.add(
-            WindowAction("models.files", "Open model files…", shelf.drop.choose_files, "Models", also="gguf import"),
-            WindowAction("models.folder", "Models folder…", shelf.open_folder, "Models", also="move"),
-            WindowAction("models.devices", "Devices and runtimes…", devices.open, "Models", ("Ctrl+Shift+R",)),
             WindowAction(
-                "models.serve", "Serve on this computer…", serving.open, "Models", also="server api key openai"
+                "models.files", tr("Open model files…"), shelf.drop.choose_files, "models", also=tr("gguf import")
+            ),
+            WindowAction("models.folder", tr("Models folder…"), shelf.open_folder, "models", also=tr("move")),
+            WindowAction("models.devices", tr("Devices and runtimes…"), devices.open, "models", ("Ctrl+Shift+R",)),
+            WindowAction(
+                "models.serve", tr("Serve on this computer…"), serving.open, "models", also=tr("server api key openai")
             ),
         )
 
     def _of_speed(self) -> tuple[WindowAction, ...]:
         panel = self._window.panel
-        group: Group = "Speed"
+        group: Group = "speed"
         toggle = self._window.pair_bar.toggle_speculation
         return (
-            WindowAction("speed.toggle", "Speculation on or off", toggle, group, ("Ctrl+K",)),
-            WindowAction("speed.profile", "Which draft is worth it?…", panel.foot.profile_requested.emit, group),
-            WindowAction("speed.record", "Record baseline", panel.record_requested.emit, group),
-            WindowAction("speed.baselines", "Baselines…", panel.foot.baselines_requested.emit, group, in_menu=False),
-            WindowAction("speed.compare", "Compare sessions…", panel.foot.compare_requested.emit, group, in_menu=False),
+            WindowAction("speed.toggle", tr("Speculation on or off"), toggle, group, ("Ctrl+K",)),
+            WindowAction("speed.profile", tr("Which draft is worth it?…"), panel.foot.profile_requested.emit, group),
+            WindowAction("speed.record", tr("Record baseline"), panel.record_requested.emit, group),
             WindowAction(
-                "speed.export", "Export session metrics…", panel.export_requested.emit, group, ("Ctrl+Shift+E",)
+                "speed.baselines", tr("Baselines…"), panel.foot.baselines_requested.emit, group, in_menu=False
+            ),
+            WindowAction(
+                "speed.compare", tr("Compare sessions…"), panel.foot.compare_requested.emit, group, in_menu=False
+            ),
+            WindowAction(
+                "speed.export", tr("Export session metrics…"), panel.export_requested.emit, group, ("Ctrl+Shift+E",)
             ),
         )
 
     def _of_view(self) -> tuple[WindowAction, ...]:
         window = self._window
-        group: Group = "View"
+        group: Group = "view"
         return (
             WindowAction(
                 "view.sidebar",
-                "Conversations",
+                tr("Conversations"),
                 window.toggle_sidebar,
                 group,
                 ("Ctrl+B",),
-                also="show hide list sidebar",
+                also=tr("show hide list sidebar"),
                 is_on=lambda: not window.sidebar.isHidden(),
             ),
             WindowAction(
                 "view.panel",
-                "Speed panel",
+                tr("Speed panel"),
                 window.toggle_panel,
                 group,
                 ("Ctrl+J",),
-                also="show hide charts",
+                also=tr("show hide charts"),
                 is_on=lambda: not window.panel.isHidden(),
             ),
             WindowAction(
                 "view.tokens",
-                "Colour tokens by who drafted them",
+                tr("Colour tokens by who drafted them"),
                 self.toggle_tokens,
                 group,
                 ("Ctrl+T",),
@@ -106,11 +115,11 @@ class WindowActions(QObject):
         return (
             WindowAction(
                 "notice.press",
-                "Press the button of the notice",
+                tr("Press the button of the notice"),
                 notice.on_action,
-                "View",
+                "view",
                 ("Ctrl+Shift+N",),
-                also="undo",
+                also=tr("undo"),
                 is_offered=lambda: notice.has_action,
                 in_menu=False,
             ),
@@ -121,10 +130,10 @@ class WindowActions(QObject):
         return tuple(
             WindowAction(
                 f"speed.length.{length}",
-                f"Draft length: {length_words(length)}",
+                tr("Draft length: {length_words}").format(length_words=length_words(length)),
                 partial(self.choose_length, length),
-                "Speed",
-                submenu="Draft length",
+                "speed",
+                submenu=tr("Draft length"),
                 choice=length_words(length),
                 is_on=partial(eq, length, chosen),
             )
@@ -136,12 +145,12 @@ class WindowActions(QObject):
         return tuple(
             WindowAction(
                 f"view.theme.{theme}",
-                f"Colours: {_THEMES[theme]}",
+                tr("Colours: {themes}").format(themes=_THEMES[theme]),
                 partial(self.choose_theme, theme),
-                "View",
-                submenu="Colours",
+                "view",
+                submenu=tr("Colours"),
                 choice=_THEMES[theme],
-                also="theme",
+                also=tr("theme"),
                 is_on=partial(eq, theme, chosen),
             )
             for theme in get_args(Theme)
@@ -153,7 +162,7 @@ class WindowActions(QObject):
         """Ask for the tokens of answers from the next one on, or no more; show or hide those that are known."""
         is_on = not self._choices.settings.token_colours
         self._choices.change(token_colours=is_on)
-        words = "Tokens of the next answers will be coloured." if is_on else "Tokens are not coloured any more."
+        words = tr("Tokens of the next answers will be coloured.") if is_on else tr("Tokens are not coloured any more.")
         self._window.notice.say("info", words, expires_s=4)
 
     def choose_length(self, length: DraftTokens) -> None:

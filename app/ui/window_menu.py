@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from app.ui.actions import GROUPS, WindowAction
+from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
@@ -21,7 +22,7 @@ class WindowMenu(QObject):
         super().__init__(window)
         self._window = window
         window.pair_bar.menu_requested.connect(self.pop_up)
-        window.action_list.add(WindowAction("menu.open", "Menu", self.pop_up, "Program", ("Alt+M",), in_menu=False))
+        window.action_list.add(WindowAction("menu.open", tr("Menu"), self.pop_up, "program", ("Alt+M",), in_menu=False))
 
     def pop_up(self) -> None:
         """Show the menu below its button."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushB
 
 from app.models.transfer import StoppedError
 from app.ui.theme import GRID
+from app.ui.tr import tr
 
 _LOOK_MS = 100
 _WIDTH_PX = 420
@@ -54,7 +55,7 @@ class WorkDialog(QDialog):
         self.words = QLabel(words, wordWrap=True)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setAccessibleName(words)
-        self.cancel = QPushButton("Cancel")
+        self.cancel = QPushButton(tr("Cancel"))
         self.cancel.clicked.connect(self.reject)
         self._look = QTimer(self, interval=_LOOK_MS)
         self._look.timeout.connect(self.on_look)
@@ -76,7 +77,7 @@ class WorkDialog(QDialog):
         """Stop the work; the dialog goes when it has ended."""
         self._work.stop()
         self.cancel.setEnabled(False)
-        self.words.setText("Stopping…")
+        self.words.setText(tr("Stopping…"))
 
     def end(self) -> None:
         """Go: the work has ended."""
