@@ -300,7 +300,7 @@ def test_the_dialog_records_what_is_chosen_in_it(program, tmp_path):
         dialog = await opened(program)
         assert "No baseline has been recorded yet" in dialog._about.text()
         offered = [dialog._sets.itemText(n) for n in range(dialog._sets.count())]
-        assert "My 1 newest questions in this conversation" in offered
+        assert "My 1 newest question in this conversation" in offered
         dialog._sets.setCurrentIndex(dialog._sets.count() - 1)
         dialog.on_set_chosen()
         (asking,) = dialog.findChildren(QFileDialog)

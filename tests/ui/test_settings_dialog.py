@@ -46,6 +46,7 @@ OTHER = {
     "contrast": "high",
     "font_extra_pt": 3,
     "motion": "reduced",
+    "language": "en",
     "enter_sends": False,
     "token_colours": True,
     "slide": True,
@@ -273,7 +274,7 @@ def test_a_change_from_elsewhere_shows_in_the_open_dialog(program):
 def test_the_settings_lead_to_the_folder_and_the_devices(program):
     async def story():
         dialog = opened(program)
-        dialog.go_to("Models and hub")
+        dialog.go_to("hub")
         dialog.folder.click()
         assert program.controller.shelf.dialog is not None
         program.controller.shelf.dialog.close()
