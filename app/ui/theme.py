@@ -38,10 +38,28 @@ GRID = 8
 """Everything is a multiple of this many logical pixels, or half of it."""
 
 _ICON_PX = 18
+_EDGED = (
+    "QAbstractScrollArea",
+    "QAbstractSpinBox",
+    "QCheckBox",
+    "QComboBox",
+    "QLineEdit",
+    "QProgressBar",
+    "QPushButton",
+    "QRadioButton",
+    "QTabBar",
+    "QTabWidget",
+)
+_FUSION_EDGE = 140
+"""How much darker than the window's colour, in per cent, Qt's style *Fusion* draws the edges of controls."""
 
 
 class Colours(NamedTuple):
-    """One scheme. Contrast of what is text, on window, base and raised: at least 4.5 : 1, with ``is_high`` 7 : 1."""
+    """One scheme.
+
+    Contrast of what is text, on window, base and raised: at least 4.5 : 1, with ``is_high`` 7 : 1. Contrast of
+    ``edge``, which bounds a control, on window and base: at least 3 : 1.
+    """
 
     is_dark: bool
     is_high: bool
@@ -49,6 +67,7 @@ class Colours(NamedTuple):
     base: str
     raised: str
     border: str
+    edge: str
     text: str
     muted: str
     accent: str
@@ -70,6 +89,7 @@ LIGHT = Colours(
     base="#ffffff",
     raised="#eaeef1",
     border="#cfd6dc",
+    edge="#6f7983",
     text="#1a2026",
     muted="#55606b",
     accent="#0e6f8a",
@@ -90,6 +110,7 @@ DARK = Colours(
     base="#1b2025",
     raised="#262d34",
     border="#39424b",
+    edge="#75818c",
     text="#e5e9ed",
     muted="#9daab6",
     accent="#4cc3dc",
@@ -110,6 +131,7 @@ HIGH_LIGHT = Colours(
     base="#ffffff",
     raised="#ececec",
     border="#3d3d3d",
+    edge="#3d3d3d",
     text="#000000",
     muted="#333333",
     accent="#00425c",
@@ -130,6 +152,7 @@ HIGH_DARK = Colours(
     base="#000000",
     raised="#1c1c1c",
     border="#c8c8c8",
+    edge="#b4b4b4",
     text="#ffffff",
     muted="#d6d6d6",
     accent="#66e0ff",
@@ -198,6 +221,13 @@ def make_palette(scheme: Colours) -> QPalette:
     return palette
 
 
+def edge_palette(scheme: Colours) -> QPalette:
+    """Make the palette of controls with an edge: *Fusion* darkens the window's colour for it, too little to be seen."""
+    palette = make_palette(scheme)
+    palette.setColor(QPalette.ColorRole.Window, QColor(scheme.edge).lighter(_FUSION_EDGE))
+    return palette
+
+
 class ThemeSwitch(QObject):
     """Applies the person's choices to the application and follows the system while they say so."""
 
@@ -240,6 +270,10 @@ class ThemeSwitch(QObject):
         before, is_high = colours(), self.is_high
         scheme = next(s for s in SCHEMES if (s.is_dark, s.is_high) == (is_dark, is_high))
         self._app.setPalette(make_palette(scheme))
+        if self._app.style().name() == "fusion":
+            edged = edge_palette(scheme)
+            for kind in _EDGED:
+                self._app.setPalette(edged, kind)  # type: ignore[arg-type]  # a text is what it takes
         if colours() is not before:
             _bus().changed.emit()
 

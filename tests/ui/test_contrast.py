@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QRadioButton, QSpinBox, QTextEdit
 
 from app.ui.chart_style import N_SERIES, look
 from app.ui.marking import CURRENT, FOUND
@@ -57,6 +58,18 @@ def test_tokens_and_code_can_be_read_on_what_marks_them(scheme):
 def test_edges_can_be_seen_where_contrast_is_high(scheme):
     for ground in ("window", "base", "raised"):
         assert contrast(scheme.border, getattr(scheme, ground)) >= 7.0
+
+
+@schemes
+@pytest.mark.parametrize("kind", [QCheckBox, QRadioButton, QLineEdit, QComboBox, QPushButton, QSpinBox, QTextEdit])
+def test_the_edge_of_a_control_can_be_seen(qapp, put, theme, scheme, kind):
+    theme.choose("dark" if scheme.is_dark else "light", "high" if scheme.is_high else "normal")
+    qapp.processEvents()  # only then have the widgets their palettes
+    control = put(kind(), 200, 40)
+    picture = control.parentWidget().grab(control.geometry()).toImage()
+    drawn = {picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())}
+    for ground in (scheme.window, scheme.base):
+        assert max(contrast(colour, ground) for colour in drawn) >= LEAST_EDGE, ground
 
 
 def test_high_contrast_is_put_on_and_taken_off(theme):
