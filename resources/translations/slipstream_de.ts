@@ -3862,7 +3862,7 @@ Einstellungen: {config_dir}</translation>
     </message>
     <message>
         <source>as the catalog says, with a context of 4,096 tokens.</source>
-        <translation>laut Katalog, mit einem Kontext von 4.096 Token.</translation>
+        <translation>laut Katalog, mit einem Kontext von 4,096 Token.</translation>
     </message>
     <message>
         <source>About {n_bytes:.1f} GB, {known}</source>
@@ -3954,7 +3954,7 @@ Einstellungen: {config_dir}</translation>
     </message>
     <message>
         <source>Record baseline</source>
-        <translation>Vergleichswert aufnehmen</translation>
+        <translation>Vergleich aufnehmen</translation>
     </message>
     <message>
         <source>Cancel recording</source>
