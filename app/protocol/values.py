@@ -41,7 +41,7 @@ class Tool(Value, frozen=True):
     parameters: str = "{}"
 
 
-class ChatMessage(Value, frozen=True):
+class ChatMessage(Value, frozen=True, omit_defaults=True):
     """One message of a conversation, as a chat template sees it.
 
     ``tool_calls`` are an assistant's; a message of the role ``tool`` holds what the call ``tool_call_id`` returned.
