@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui import motion
+from app.ui.dialog_size import fit
 from app.ui.model_options import Choice
 from app.ui.servers_panel import ServersPanel
 from app.ui.theme import GRID, named, text_font
@@ -123,7 +124,7 @@ class DevicesDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Devices"))
-        self.resize(860, 560)
+        fit(self, 860, 560)
         self.chip = QLabel()
         self.chip.setFont(text_font(0.5, bold=True))
         self.target = Choice(

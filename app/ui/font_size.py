@@ -33,6 +33,11 @@ def font_extra_pt() -> float:
     return float(QApplication.font().pointSizeF()) - _system_pt()
 
 
+def font_scale() -> float:
+    """How many times as large as the system's texts are, for what has to have room for some lines."""
+    return float(QApplication.font().pointSizeF()) / _system_pt()
+
+
 def choose_font_size(extra_pt: float) -> None:
     """Make all texts larger than the system's by so many points."""
     step = _system_pt() + extra_pt - float(QApplication.font().pointSizeF())

@@ -14,6 +14,7 @@ from PySide6.QtCore import QSettings, QSize, Signal
 from PySide6.QtWidgets import QMainWindow
 
 from app.paths import config_dir
+from app.ui.dialog_size import FRAME
 from app.ui.font_size import font_extra_pt
 from app.ui.theme import colours, follow
 from app.ui.tr import tr
@@ -97,7 +98,7 @@ class MainWindow(QMainWindow):
         self.wanted_files: Sequence[Path] = ()
         self.setWindowTitle("Slipstream")
         self.setMinimumSize(LEAST_SIZE)
-        self.resize(FIRST_SIZE.boundedTo(self.screen().availableGeometry().size()))
+        self.resize(FIRST_SIZE.boundedTo(self.screen().availableGeometry().size() - FRAME))
         if self._geometry.contains("window"):
             self.restoreGeometry(self._geometry.value("window"))
 

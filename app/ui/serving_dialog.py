@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.dialog_size import fit
 from app.ui.switch import Switch
 from app.ui.theme import GRID, named, text_font
 from app.ui.tr import tr
@@ -67,7 +68,7 @@ class ServingDialog(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Serve on this computer"))
-        self.resize(760, 560)
+        fit(self, 760, 560)
         self.switch = Switch(tr("Serve on this computer"))
         self.state = QLabel(wordWrap=True)
         self.about = named(

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.font_size import font_bus
+from app.ui.font_size import font_bus, font_scale
 from app.ui.panel_foot import PanelFoot
 from app.ui.theme import GRID, named, number_font, text_font
 from app.ui.tr import tr
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NO_NUMBER = "–"
 QWIDGETSIZE_MAX = (1 << 24) - 1
 CHARTS_PX = 300
-"""Least height of the charts; a lower panel scrolls."""
+"""Least height of the charts with the usual font; a lower panel scrolls."""
 
 _OFFERS = {"": "", "record": tr("Record a baseline"), "switch off": tr("Switch speculation off")}
 
@@ -99,6 +99,7 @@ class SpeedPanel(QWidget):
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
         self.foot = PanelFoot()
         font_bus().changed.connect(self._fix_number)
+        font_bus().changed.connect(self._fix_charts)
         self.foot.record_requested.connect(self.record_requested)
         self.foot.cancel_requested.connect(self.cancel_requested)
         self.foot.export_requested.connect(self.export_requested)
@@ -163,9 +164,9 @@ class SpeedPanel(QWidget):
 
     def install_charts(self, charts: SpeedCharts) -> None:
         """Put the charts into their place, and the list of answers below them."""
-        charts.setMinimumHeight(CHARTS_PX)
         self._place.addWidget(charts, 1)
         self.charts = charts
+        self._fix_charts()
         self._install_answers()
         self.show_charts(has_data=False)
 
@@ -229,6 +230,11 @@ class SpeedPanel(QWidget):
         self._number.setMinimumSize(0, 0)
         self._number.setMaximumSize(QWIDGETSIZE_MAX, QWIDGETSIZE_MAX)
         self._number.setFixedSize(self._number.sizeHint())
+
+    def _fix_charts(self) -> None:
+        """Leave the charts room for their captions, however large these are."""
+        if self.charts is not None:
+            self.charts.setMinimumHeight(round(CHARTS_PX * font_scale()))
 
     def show_state(self, words: str) -> None:
         """Say what speculation does."""

@@ -10,7 +10,6 @@ QLabel#error { color: %(danger)s; }
 QLabel#fault { color: %(danger)s; }
 QLabel#nothing { padding: 12px; }
 QLabel#device { color: %(muted)s; border: 1px solid %(border)s; border-radius: 8px; padding: 1px 8px; }
-QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QSplitter::handle { background: %(border)s; }
 
 QFrame#question { background: %(raised)s; border-radius: 10px; }

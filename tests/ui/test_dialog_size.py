@@ -1,19 +1,31 @@
-"""Dialogs of the panel open no larger than the screen, and can be used on a small one: 1280 x 800 at 150 %."""
+"""Dialogs open no larger than the screen, and can be used on a small one: 1280 x 800 at 150 %."""
 
 import pytest
 
 from app.ui.baselines import BaselineDialog
+from app.ui.conversation_dialog import ConversationDialog
+from app.ui.devices_dialog import DevicesDialog
 from app.ui.dialog_size import FRAME
 from app.ui.profile_dialog import ProfileDialog
+from app.ui.serving_dialog import ServingDialog
 from app.ui.sessions import CompareDialog
+from app.ui.settings_dialog import SettingsDialog
 
 SMALL_PX = (853, 533)
 
 
 @pytest.mark.parametrize(
     "make",
-    [lambda parent: BaselineDialog((), parent), ProfileDialog, CompareDialog],
-    ids=["baselines", "profile", "compare"],
+    [
+        lambda parent: BaselineDialog((), parent),
+        ProfileDialog,
+        CompareDialog,
+        DevicesDialog,
+        ServingDialog,
+        SettingsDialog,
+        ConversationDialog,
+    ],
+    ids=["baselines", "profile", "compare", "devices", "serving", "settings", "conversation"],
 )
 def test_dialogs_fit_the_screen_and_a_small_one(window, make):
     dialog = make(window)
@@ -24,3 +36,9 @@ def test_dialogs_fit_the_screen_and_a_small_one(window, make):
     least = dialog.minimumSizeHint().expandedTo(dialog.minimumSize())
     assert least.width() <= SMALL_PX[0] - FRAME.width()
     assert least.height() <= SMALL_PX[1] - FRAME.height()
+
+
+def test_a_first_window_fits_the_screen_with_its_frame(window):
+    room = window.screen().availableGeometry().size() - FRAME
+    assert window.width() <= room.width()
+    assert window.height() <= room.height()

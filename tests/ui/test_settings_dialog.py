@@ -122,6 +122,8 @@ def test_colours_contrast_size_and_motion_take_effect_at_once(program):
         before, composer_before = label.font().pointSizeF(), program.window.composer.editor.font().pointSizeF()
         prose = program.last_answer.column.parts[0].edit.document().defaultFont().pointSizeF()
         button = program.window.pair_bar.menu_button.font().pointSizeF()
+        await program.until(lambda: program.window.panel.charts)
+        room = program.window.panel.charts.minimumHeight()
         dialog = opened(program)
         use(dialog.rows["theme"], "dark")
         assert colours() is DARK
@@ -131,6 +133,7 @@ def test_colours_contrast_size_and_motion_take_effect_at_once(program):
         assert label.font().pointSizeF() == before + 4
         assert program.window.composer.editor.font().pointSizeF() == composer_before + 4
         assert program.window.pair_bar.menu_button.font().pointSizeF() == button + 4
+        assert program.window.panel.charts.minimumHeight() > room
         assert program.last_answer.column.parts[0].edit.document().defaultFont().pointSizeF() == prose + 4
         use(dialog.rows["motion"], "reduced")
         assert motion.is_reduced()

@@ -43,6 +43,7 @@ def state_of(window, controller):
         "busy": controller.answering.is_busy,
         "ready": controller.engine.can_answer,
         "n_messages": window.transcript.n_messages,
+        "said": views[-1].text if len(views) > 1 else "",
         "editing": window.composer.is_editing,
         "alternatives": views[-1].foot.alternatives if views else "",
         "found": window.transcript.find_bar.count.text() if not window.transcript.find_bar.isHidden() else None,
