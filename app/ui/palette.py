@@ -44,26 +44,31 @@ class PaletteControl(QObject):
 
     def open(self) -> None:
         """Show all that can be done now; what was picked lately comes first."""
-        dialog = self._show(tr("All actions"), tr("Type what you want to do"), tr("Enter does it, Esc closes."))
-        dialog.finder.show_rows(rows_of(self._actions))
+        dialog = FinderDialog(
+            self._window, tr("All actions"), tr("Type what you want to do"), tr("Enter does it, Esc closes.")
+        )
+        self._show(dialog, rows_of(self._actions))
 
     def open_shortcuts(self) -> None:
         """Show every key that does something, and where."""
-        dialog = self._show(
-            tr("Keyboard shortcuts"), tr("Find a key or an action"), tr("Enter does what works anywhere.")
+        dialog = FinderDialog(
+            self._window,
+            tr("Keyboard shortcuts"),
+            tr("Find a key or an action"),
+            tr("Enter does what works anywhere."),
         )
-        dialog.finder.show_rows(keys_of(self._actions))
-        fit(dialog, _SHORTCUTS_PX, _SHORTCUTS_PX)
+        fit(dialog, _SHORTCUTS_PX, _SHORTCUTS_PX)  # before it is shown, or it stands too low
+        self._show(dialog, keys_of(self._actions))
 
-    def _show(self, title: str, hint: str, help_words: str) -> FinderDialog:
+    def _show(self, dialog: FinderDialog, rows: list[Found]) -> None:
         if self.dialog is not None:
             self.dialog.reject()
-        dialog = self.dialog = FinderDialog(self._window, title, hint, help_words)
+        self.dialog = dialog
         dialog.finder.picked.connect(self.on_picked)
         dialog.finished.connect(self.on_finished)
         dialog.open()
         dialog.finder.setFocus(Qt.FocusReason.PopupFocusReason)
-        return dialog
+        dialog.finder.show_rows(rows)
 
     def on_picked(self, name: str) -> None:
         """Close, and then do it: it may open something of its own."""
