@@ -74,7 +74,7 @@ def test_cost_curve_alone(tiny_pair):
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     assert [line[0] for line in lines if line and line[0].isdecimal()] == ["1", "2", "3"]
-    assert all(len(line) == 5 and float(line[1]) > 0 for line in lines if line and line[0].isdecimal())
+    assert all(len(line) == 5 and float(line[1].replace(",", "")) > 0 for line in lines if line and line[0].isdecimal())
     assert any(line[:4] == ["a", "token", "by", "draft-simple"] for line in lines)
 
 
