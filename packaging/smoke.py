@@ -26,6 +26,9 @@ from bundle.desk import Desk, until
 
 QUESTIONS = ("Write the word water ten times.", "Write the word stone ten times.", "Write the word light ten times.")
 RESULTS = ("metrics.json", "metrics.csv", "steps.csv", "report.md", "report.html", "chart.png", "window.png")
+MAX_TOKENS = 160
+"""A small model may go on and on: an answer ends here, on a slow machine too, before it is no longer waited for."""
+
 ANSWER_S, START_S, QUIT_S, SELFTEST_S = 120.0, 60.0, 15.0, 300.0
 
 
@@ -63,6 +66,16 @@ def answers(home: Path) -> list[str]:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
         rows = db.execute("SELECT text FROM message WHERE role = 'assistant' AND state = 'complete' ORDER BY id")
         return [text for (text,) in rows]
+
+
+def prepare(tried: Tried) -> None:
+    """Set how long an answer may become; everything else is as at a first start."""
+    place = tried.home / "config"
+    place.mkdir(exist_ok=True)
+    settings = place / "settings.json"
+    settings.write_text(json.dumps({"max_tokens": MAX_TOKENS}), encoding="utf-8")
+    for path in (place, settings):
+        os.chown(path, tried.home.stat().st_uid, -1)
 
 
 def chat(tried: Tried, desk: Desk) -> None:
@@ -115,6 +128,7 @@ def window(tried: Tried, display: int) -> None:
     Raises:
         SystemExit: something did not happen.
     """
+    prepare(tried)
     with Desk(display) as desk, tempfile.TemporaryFile() as log:
         program = subprocess.Popen(tried.command(), env=desk.environment(), stdout=log, stderr=log)
         try:
