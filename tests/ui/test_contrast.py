@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QRadioButton, QSpinBox, QTextEdit
 
 from app.ui.chart_style import N_SERIES, look
+from app.ui.context_gauge import ContextGauge, ContextUse
 from app.ui.marking import CURRENT, FOUND
 from app.ui.theme import HIGH_DARK, HIGH_LIGHT, SCHEMES, colours
 from app.ui.token_colours import MARKS
@@ -70,6 +71,18 @@ def test_the_edge_of_a_control_can_be_seen(qapp, put, theme, scheme, kind):
     drawn = {picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())}
     for ground in (scheme.window, scheme.base):
         assert max(contrast(colour, ground) for colour in drawn) >= LEAST_EDGE, ground
+
+
+@schemes
+def test_what_is_full_of_the_context_differs_from_what_is_free(qapp, put, theme, scheme):
+    theme.choose("dark" if scheme.is_dark else "light", "high" if scheme.is_high else "normal")
+    gauge = put(ContextGauge())
+    gauge.show_use(ContextUse(0, 2000, 4000, 1000))
+    qapp.processEvents()
+    bar = gauge._bar
+    picture = bar.grab().toImage()
+    full, free = (picture.pixelColor(round(bar.width() * part), bar.height() // 2).name() for part in (0.25, 0.75))
+    assert contrast(full, free) >= LEAST_EDGE
 
 
 def test_high_contrast_is_put_on_and_taken_off(theme):
