@@ -2126,11 +2126,11 @@ Einstellungen: {config_dir}</translation>
     </message>
     <message>
         <source>The &amp;model runs on</source>
-        <translation>Das &amp;Modell läuft auf</translation>
+        <translation>Gerät für das &amp;Modell</translation>
     </message>
     <message>
         <source>The dra&amp;ft model runs on</source>
-        <translation>Das En&amp;twurfsmodell läuft auf</translation>
+        <translation>Gerät für das En&amp;twurfsmodell</translation>
     </message>
     <message>
         <source>R&amp;untime</source>
@@ -2142,7 +2142,7 @@ Einstellungen: {config_dir}</translation>
     </message>
     <message>
         <source>the same</source>
-        <translation>dem gleichen</translation>
+        <translation>dasselbe</translation>
     </message>
     <message>
         <source>{tps:.1f} tok/s</source>
