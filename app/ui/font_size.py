@@ -12,6 +12,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication, QTextEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
+_LEAST_PT = 7.0
+_WANTED = "wantedPointSize"
+
 
 class _Bus(QObject):
     changed = Signal()
@@ -48,7 +51,7 @@ def choose_font_size(extra_pt: float) -> None:
     font.setPointSizeF(font.pointSizeF() + step)
     QApplication.setFont(font)
     for widget, font, of_text in before:
-        widget.setFont(_larger(font, step))
+        widget.setFont(_moved(widget, font, step))
         if isinstance(widget, QTextEdit) and of_text is not None:
             widget.document().setDefaultFont(_larger(of_text, step))
         elif isinstance(widget, QTreeWidget):
@@ -61,10 +64,18 @@ def _text_font(widget: QWidget) -> QFont | None:
     return widget.document().defaultFont() if isinstance(widget, QTextEdit) else None
 
 
+def _moved(widget: QWidget, font: QFont, step: float) -> QFont:
+    """Return a widget's font of another size; what it would be below the least size is kept, for the way back."""
+    kept, size = widget.property(_WANTED), float(font.pointSizeF())
+    wanted = (float(kept) if kept is not None and size == _LEAST_PT else size) + step
+    widget.setProperty(_WANTED, wanted)
+    return _larger(font, wanted - size)
+
+
 def _larger(font: QFont, step: float) -> QFont:
     font = QFont(font)
     if font.pointSizeF() > 0:  # else it was given in pixels
-        font.setPointSizeF(max(7.0, font.pointSizeF() + step))
+        font.setPointSizeF(max(_LEAST_PT, font.pointSizeF() + step))
     return font
 
 

@@ -7,7 +7,7 @@ from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, QLineEdit, QSpinBox, QTextEdit, QWidget
 
 from app.errors import NetworkError
 from app.models.hub_place import hub_address, refuse_offline
@@ -173,6 +173,20 @@ def test_keys_change_the_size_of_the_font_within_limits(program):
             run("view.larger")
         assert program.controller.choices.settings.font_extra_pt == 12
         assert load_settings()[1] == ""
+
+    program.run(story)
+
+
+def test_every_text_has_its_size_again_after_smaller_and_larger(program):
+    async def story():
+        await program.ask("A question")
+        texts = QLabel | QAbstractButton | QComboBox | QLineEdit | QSpinBox | QTextEdit
+        widgets = [w for w in program.window.findChildren(QWidget) if isinstance(w, texts)]
+        before = {w: w.font().pointSizeF() for w in widgets}
+        for name in ["view.smaller"] * 3 + ["view.larger"] * 3:
+            program.window.action_list.run(name)
+        after = {w: w.font().pointSizeF() for w in program.window.findChildren(QWidget) if w in before}
+        assert {w: (before[w], size) for w, size in after.items() if size != before[w]} == {}
 
     program.run(story)
 
