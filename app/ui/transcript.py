@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.ui.message import AnswerView, QuestionView
     from app.ui.message_view import MessageView
 
-FRAME_MS, SLOWEST_FRAME_MS = 40, 160
+FRAME_MS, SLOWEST_FRAME_MS = 40, 240
 """Looks cost processor time that the engine could use: 25 a second are smooth for text, six can still be read along."""
 
 _NEAR_END_PX = 24
