@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from app.ui.message_view import MessageView
 
 FRAME_MS, SLOWEST_FRAME_MS = 40, 240
-"""Looks cost processor time that the engine could use: 25 a second are smooth for text, four can still be read along."""
+"""Looks cost processor time that the engine could use: 25 a second are smooth, four can still be read along."""
 
 _NEAR_END_PX = 24
 FinishAnswer = Callable[["AnswerView", "Message"], None]
