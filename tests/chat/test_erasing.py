@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -67,6 +68,7 @@ def test_the_window_writes_meanwhile(path):
         while thread.is_alive():
             store.append(chat.id, "user", "and on")
             n_written += 1
+            time.sleep(0.002)  # nobody writes without a breath, and who waits for the database needs one to get in
         thread.join()
         assert titles(path) == ["here"]
         assert len(store.load(chat.id).messages) == n_written > 0
