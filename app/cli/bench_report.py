@@ -220,7 +220,7 @@ def _show_costs(console: Console, result: Bench, n_curve: int) -> None:
     def add(label: str, seconds: Sequence[float | None]) -> None:
         cells = []
         for at, took_s in zip(costs, seconds, strict=True):
-            cells.append("" if took_s is None else f"{took_s * 1e3:.1f}")
+            cells.append("" if took_s is None else f"{took_s * 1e3:.{1 if took_s >= 1e-3 else 3}f}")
             if with_ratios:
                 cells.append("" if took_s is None else f"{took_s / at.rows[0].median_s:.2f}")
         table.add_row(label, *cells)
