@@ -26,7 +26,6 @@ ALIASES: dict[str, SpecType] = dict.fromkeys(
     ("ngram-mod", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-cache"), "ngram"
 )
 """Names that llama.cpp and GenieX have for drafters that look into the text so far; ours is one for all."""
-_LATER = {"draft-eagle3": "drafting with EAGLE-3 heads"}
 DEFAULTS = Sampling(seed=0)
 """Where the sampling options start from."""
 
@@ -229,7 +228,8 @@ def spec_types(text: str | None, draft_model: str | None, *, is_auto: bool = Fal
     for word in filter(None, (part.strip() for part in text.split(","))):
         kind = ALIASES.get(word) or next((known for known in SPEC_TYPES if known == word), None)
         if kind is None:
-            raise _unknown("--spec-type", word, ", ".join(SPEC_TYPES))
+            later = "; drafting with EAGLE-3 heads is not ready" if word == "draft-eagle3" else ""
+            raise _unknown("--spec-type", word, ", ".join(SPEC_TYPES) + later)
         if kind != "none" and kind not in types:
             types.append(kind)
     if "draft-simple" in types and not draft_model:

@@ -108,5 +108,6 @@ class Screen:
 
 
 def _own_terminal() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGHUP):  # what a shell or nohup has ignored would stay so
+        signal.signal(number, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
