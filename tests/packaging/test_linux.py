@@ -1,5 +1,6 @@
 """The Linux build's small parts, and, under the marker full, the whole bundle."""
 
+import json
 import os
 import re
 import subprocess
@@ -135,6 +136,31 @@ def test_every_native_file_finds_all_it_needs_in_the_bundle_or_the_c_library(bun
     }
     lacking = {(path.name, name) for path in files for name in needed(path) if name not in here}
     assert {(who, name) for who, name in lacking if not C_LIBRARY.fullmatch(name) and name not in EVERYWHERE} == set()
+
+
+LANGUAGES = """
+import functools, json
+from PySide6.QtCore import QCollator, QDate, QLocale, QStringConverter, QStringDecoder, QTimeZone
+words, told = "zebra Äpfel apfel Zoo éclair eclair ñandú nube ž öl offen ß ss 日本 中国 한국 ча да".split(), []
+for name in "C en_US de_DE sv_SE fr_FR es_ES tr_TR ja_JP zh_CN ru_RU lt_LT ko_KR th_TH".split():
+    one, zone = QLocale(name), QTimeZone(b"Europe/Berlin")
+    told += sorted(words, key=functools.cmp_to_key(QCollator(one).compare))
+    told += [one.toUpper("istanbul ß"), one.toLower("İSTANBUL I"), one.toCurrencyString(12.5)]
+    told += [one.nativeLanguageName()]
+    told += [one.toString(QDate(2026, 3, 5), QLocale.LongFormat), one.toString(1234567.891)]
+    told += [zone.displayName(QTimeZone.StandardTime, QTimeZone.LongName, one)]
+told += QStringConverter.availableCodecs()
+told += [QStringDecoder(name).isValid() for name in ("gb18030", "Shift_JIS", "KOI8-R", "EUC-KR")]
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.full
+def test_the_bundles_qt_knows_the_same_of_languages_as_the_whole_one(bundle_folder):
+    python = next((bundle_folder / "python" / "bin").glob("python3*[0-9]"))
+    said = [subprocess.check_output([one, "-c", LANGUAGES], timeout=60) for one in (python, sys.executable)]
+    assert said[0] == said[1]
+    assert "Äpfel" in json.loads(said[0])
 
 
 @pytest.mark.full
