@@ -3,10 +3,10 @@
     py packaging/build_windows.py --python python-3.13.x-embed-arm64.zip [--out DIR] [--wheels DIR]
                                   [--without-starter] [--without-opencl] [--update-feed URL --update-key KEY]
 
-It needs the ``bundle`` extra, LLVM (clang, llvm-rc), Visual Studio's C++ build tools, CMake, Ninja, Inno Setup 6, and
-the embeddable package of Python for ARM64 from python.org; its ``python.exe`` must bear the signature of the Python
-Software Foundation, which is checked. For the OpenCL runtime, the OpenCL headers and loader as llama.cpp's own
-documentation says; ``--without-opencl`` leaves it out.
+It needs ``packaging/requirements.txt``, LLVM (clang, llvm-rc), Visual Studio's C++ build tools, CMake, Ninja, Inno
+Setup 6, and the embeddable package of Python for ARM64 from python.org; its ``python.exe`` must bear the signature of
+the Python Software Foundation, which is checked. For the OpenCL runtime, the OpenCL headers and loader as llama.cpp's
+own documentation says; ``--without-opencl`` leaves it out.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Builder:
         """Compile llama-cpp-python with clang, unless its wheel is there."""
         if any(folder.glob("llama_cpp_python-*.whl")):
             return
-        os.environ["CMAKE_ARGS"] = " ".join(CMAKE)
+        os.environ["CMAKE_ARGS"] = " ".join((*CMAKE, "-DLLAVA_BUILD=OFF"))  # pictures and sound are left out
         flags = ("--no-deps", "--no-binary", "llama-cpp-python", "--no-cache-dir", "--wheel-dir", str(folder))
         self.run([sys.executable, "-m", "pip", "wheel", *flags, engine_pin()])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import tomllib
@@ -22,6 +23,11 @@ from bundle.project import LICENCES, PACKAGES, PACKAGING
 TEXT = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 ALLOWED_GPL = "GCC-exception-3.1"
 """The runtime libraries of GCC are under the GPL with this exception: what is linked with them stays under its own."""
+
+NEW_TIME = "t64"
+"""Behind the names of packages that were built again for 64-bit times: the same libraries, since 2024."""
+
+SOURCES = {"debian": "https://packages.debian.org/source/", "ubuntu": "https://packages.ubuntu.com/source/"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +99,16 @@ def of_system(libraries: Iterable[SystemLibrary]) -> list[Part]:
     """
     licences = tomllib.loads((PACKAGING / "native_licences.toml").read_text(encoding="utf-8"))
     packages = {library.package: library.version for library in libraries}
-    if unknown := sorted(packages.keys() - licences.keys()):
+    by_name = {package: licences.get(package.removesuffix(NEW_TIME), "") for package in packages}
+    if unknown := sorted(package for package, licence in by_name.items() if not licence):
         raise SystemExit(f"no licence in packaging/native_licences.toml: {', '.join(unknown)}")
+    system = platform.freedesktop_os_release().get("ID", "debian")
     found = []
     for package, version in sorted(packages.items()):
         text = Path("/usr/share/doc", package, "copyright").resolve()
-        source = f"https://packages.debian.org/source/{package}"
-        purl = f"pkg:deb/debian/{package}@{version}"
-        found.append(Part(package, version, licences[package], "library", (text,), source, "", purl))
+        source = SOURCES.get(system, SOURCES["debian"]) + package
+        purl = f"pkg:deb/{system}/{package}@{version}"
+        found.append(Part(package, version, by_name[package], "library", (text,), source, "", purl))
     return found
 
 

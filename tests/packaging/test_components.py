@@ -92,6 +92,12 @@ def test_a_system_library_without_a_known_licence_stops_the_build(tmp_path):
         components.of_system([SystemLibrary("libmystery.so.1", tmp_path, "libmystery1", "1")])
 
 
+def test_a_library_built_again_for_64_bit_times_has_the_licence_that_it_had(tmp_path):
+    (found,) = components.of_system([SystemLibrary("libssl.so.3", tmp_path, "libssl3t64", "3.0.13")])
+    assert (found.name, found.licence) == ("libssl3t64", "Apache-2.0")
+    assert found.purl.endswith("/libssl3t64@3.0.13")
+
+
 def test_all_licences_that_are_written_down_by_hand_fit():
     import tomllib
 
@@ -131,6 +137,21 @@ def test_there_is_one_place_for_the_version():
     files = [*(ROOT / "app").rglob("*.py"), *(path for path in (ROOT / "packaging").rglob("*") if path.is_file())]
     named = [path for path in files if path.suffix not in (".txt", ".pyc") and pattern.search(path.read_text("utf-8"))]
     assert [path.name for path in named] == []
+
+
+def test_tools_of_the_builds_have_the_bounds_that_the_project_has():
+    from bundle.project import PACKAGING, project
+    from packaging.requirements import Requirement
+
+    table = project()
+    lists = [table["dependencies"], *table["optional-dependencies"].values()]
+    bounds = {components.plain(one.name): one for one in (Requirement(line) for lines in lists for line in lines)}
+    lines = (PACKAGING / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    tools = [Requirement(line) for line in lines if not line.startswith("#")]
+    assert {"msgspec", "cryptography", "cyclonedx-python-lib"} <= {tool.name for tool in tools}
+    for tool in tools:
+        known = bounds.get(components.plain(tool.name))
+        assert known is None or known.specifier == tool.specifier, tool
 
 
 def test_constraints_pin_versions_within_the_projects_bounds():
