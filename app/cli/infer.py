@@ -6,12 +6,12 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.cli.infer_options import InferOptions
-from app.cli.terminal import first_interrupt, kept_by_interrupts, note, write_text
+from app.cli.terminal import first_interrupt, kept_by_interrupts, keys_as_typed, note, write_text
 from app.errors import RemoteError, SlipstreamError
 from app.protocol import Speculation
 
@@ -71,16 +71,17 @@ def _show_cost(chosen: InferOptions, cost: Cost) -> None:
 
 
 async def _converse(chosen: InferOptions) -> None:
-    from app.cli.line_editor import make_editor
+    from app.cli.line_editor import make_editor, reads_keys
     from app.cli.slash import completions
 
-    async with _desk(chosen) as desk:
-        note(f"{desk.talk.voice.name}. /help lists the commands; Ctrl-C stops an answer; Ctrl-D or /exit leaves.")
-        editor = make_editor(completions)
-        with kept_by_interrupts():
-            while not desk.is_over and (line := await editor.read()) is not None:
-                if line.strip():
-                    await _take(desk, line)
+    with keys_as_typed() if reads_keys() else nullcontext():
+        async with _desk(chosen) as desk:
+            note(f"{desk.talk.voice.name}. /help lists the commands; Ctrl-C stops an answer; Ctrl-D or /exit leaves.")
+            editor = make_editor(completions)
+            with kept_by_interrupts():
+                while not desk.is_over and (line := await editor.read()) is not None:
+                    if line.strip():
+                        await _take(desk, line)
 
 
 async def _take(desk: Desk, line: str) -> None:

@@ -33,9 +33,12 @@ class Editor(Protocol):
 
 def make_editor(completions: Completions) -> Editor:
     """Return the editor that fits the terminal."""
-    if is_simple_terminal() or not (sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()):
-        return PlainEditor()
-    return RichEditor(completions)
+    return RichEditor(completions) if reads_keys() else PlainEditor()
+
+
+def reads_keys() -> bool:
+    """Whether the editor for this terminal takes keys one by one, rather than lines."""
+    return not is_simple_terminal() and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()
 
 
 class PlainEditor:

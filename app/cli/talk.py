@@ -50,7 +50,7 @@ class Talk:
         """
         heard = Heard()
         try:
-            with silent_keys() as restore, first_interrupt(self.voice.stop, restore):
+            with silent_keys(), first_interrupt(self.voice.stop):
                 cost = await self.voice.answer(self._request(question), heard, self.make_view())
         except SlipstreamError:
             if heard.said.strip():

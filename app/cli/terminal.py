@@ -8,8 +8,9 @@ import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 from app.chat.visible import visible
 from app.protocol import LoadProgress, NoticeInfo
@@ -79,9 +80,7 @@ class LoadLine(StatusLine):
 
 
 @contextmanager
-def first_interrupt(
-    call: Callable[[], Awaitable[None]], before_leaving: Callable[[], None] = lambda: None
-) -> Iterator[None]:
+def first_interrupt(call: Callable[[], Awaitable[None]]) -> Iterator[None]:
     """Within the block the first Ctrl-C makes the loop await ``call``; the second leaves the program at once."""
     loop = asyncio.get_running_loop()
     started: list[asyncio.Future[None]] = []
@@ -93,7 +92,7 @@ def first_interrupt(
     def on_interrupt(_signal: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
-            before_leaving()
+            _terminal.restore()
             os._exit(INTERRUPTED)
         asked = True
         loop.call_soon_threadsafe(start)
@@ -115,32 +114,83 @@ def kept_by_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-@contextmanager
-def silent_keys() -> Iterator[Callable[[], None]]:
-    """Within the block the terminal does not echo what is typed into an answer; it waits for the next question.
+_INPUT, _LOCAL = 0, 3
+"""Where ``termios`` keeps how keys come in, and what the terminal itself makes of them."""
 
-    Yields:
-        What sets the terminal right again, for a program that leaves at once.
+
+class _Terminal:
+    """The terminal that the person types at: as it was found, and as we have set it."""
+
+    def __init__(self) -> None:
+        self._found: list[Any] | None = None
+
+    @contextmanager
+    def silenced(self, *, whole_lines: bool) -> Iterator[None]:
+        """Within the block nothing that is typed is echoed; without ``whole_lines`` each key waits as it came."""
+        if self._found is not None or sys.platform == "win32" or not _is_ours_alone():
+            yield  # on Windows nothing echoes while nobody reads
+            return
+        import termios
+
+        self._found = termios.tcgetattr(sys.stdin.fileno())
+        quiet = [*self._found]
+        quiet[_LOCAL] &= ~termios.ECHO
+        if not whole_lines:
+            quiet[_LOCAL] &= ~(termios.ICANON | termios.IEXTEN)
+            quiet[_INPUT] &= ~termios.ICRNL
+        before = signal.signal(signal.SIGCONT, lambda _signal, _frame: _set(quiet))  # a shell sets it while we stop
+        _set(quiet)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGCONT, before)
+            self.restore()
+            self._found = None
+
+    def restore(self) -> None:
+        """Set it as it was found: also for a program that leaves at once."""
+        if self._found is not None:
+            _set(self._found)
+
+    @contextmanager
+    def as_found(self) -> Iterator[None]:
+        """Within the block it is as it was found, for a question that is answered with a line."""
+        if self._found is None:
+            yield
+            return
+        import termios
+
+        ours = termios.tcgetattr(sys.stdin.fileno())
+        self.restore()
+        try:
+            yield
+        finally:
+            _set(ours)
+
+
+_terminal = _Terminal()
+
+
+def silent_keys() -> AbstractContextManager[None]:
+    """Within the block the terminal does not echo what is typed into an answer; it waits for who reads next."""
+    return _terminal.silenced(whole_lines=True)
+
+
+def keys_as_typed() -> AbstractContextManager[None]:
+    """Within the block keys that are typed while nobody reads wait for the next prompt, each as it came.
+
+    A terminal that gathers lines takes some keys for itself; a Ctrl-D before the prompt would be lost to who reads
+    keys then.
     """
-    if sys.platform == "win32" or not _is_ours_alone():
-        yield lambda: None  # on Windows nothing echoes while nobody reads
-        return
+    return _terminal.silenced(whole_lines=False)
+
+
+def _set(attributes: list[Any]) -> None:
     import termios
 
-    keys = sys.stdin.fileno()
-    before = termios.tcgetattr(keys)
-    quiet = [*before]
-    quiet[3] &= ~termios.ECHO
-
-    def restore() -> None:
+    if _is_ours_alone():  # not from the background, which would stop us
         with suppress(termios.error):
-            termios.tcsetattr(keys, termios.TCSADRAIN, before)
-
-    termios.tcsetattr(keys, termios.TCSADRAIN, quiet)
-    try:
-        yield restore
-    finally:
-        restore()
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, attributes)
 
 
 def _is_ours_alone() -> bool:
@@ -159,7 +209,8 @@ def ask_yes(question: str) -> bool:
     sys.stderr.flush()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        line = sys.stdin.readline()
+        with _terminal.as_found():
+            line = sys.stdin.readline()
     except KeyboardInterrupt:
         line = ""
     finally:

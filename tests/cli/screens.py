@@ -12,11 +12,14 @@ import struct
 import subprocess
 import termios
 import time
+from collections.abc import Callable
 from typing import Self
 
 import pyte
 
 from tests.cli.commands import COMMAND, ROOT, environment
+
+PROMPT_BEGINS, PROMPT_ENDS = b"\x1b[?2004h", b"\x1b[?2004l"
 
 
 class Screen:
@@ -28,6 +31,8 @@ class Screen:
         self._stream = pyte.ByteStream(self._screen)
         self._ours, theirs = pty.openpty()
         self.resize(columns, rows)
+        self._found = termios.tcgetattr(self._ours)
+        self._n_prompts = 0
         surroundings = {k: v for k, v in environment().items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
         self.process = subprocess.Popen(
             [*COMMAND, *map(str, arguments)],
@@ -56,6 +61,7 @@ class Screen:
 
     def type(self, text: str | bytes) -> None:
         data = text.encode() if isinstance(text, str) else text
+        self._n_prompts = self.raw.count(PROMPT_BEGINS)
         while data:
             self._take(0)
             data = data[os.write(self._ours, data[:2048]) :]
@@ -70,6 +76,11 @@ class Screen:
     def echoes(self) -> bool:
         return bool(termios.tcgetattr(self._ours)[3] & termios.ECHO)
 
+    @property
+    def is_as_found(self) -> bool:
+        """Whether the terminal is set as it was before the program began."""
+        return termios.tcgetattr(self._ours) == self._found
+
     def wait_for(self, words: str, timeout_s: float = 60) -> str:
         """Read until the words are somewhere on the screen."""
         deadline = time.monotonic() + timeout_s
@@ -81,10 +92,24 @@ class Screen:
 
     def wait_for_prompt(self, timeout_s: float = 60) -> None:
         """Read until it takes keys, which it tells the terminal by asking for pastes in brackets."""
+        self._wait_for_prompts(0, timeout_s)
+
+    def wait_for_next_prompt(self, timeout_s: float = 60) -> None:
+        """Read until it takes keys at another prompt than when something was typed last."""
+        self._wait_for_prompts(self._n_prompts + 1, timeout_s)
+
+    def _wait_for_prompts(self, n: int, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
-        while self.raw.count(b"\x1b[?2004h") <= self.raw.count(b"\x1b[?2004l"):
+        while (n_begun := self.raw.count(PROMPT_BEGINS)) < n or n_begun <= self.raw.count(PROMPT_ENDS):
             assert time.monotonic() < deadline, f"no prompt in:\n{self.text}"
             assert self._take(0.1), f"it ended:\n{self.text}"
+
+    def wait_until(self, holds: Callable[[], object], timeout_s: float = 60) -> None:
+        """Read until something holds."""
+        deadline = time.monotonic() + timeout_s
+        while not holds():
+            assert time.monotonic() < deadline, f"it does not come to hold:\n{self.text}"
+            self._take(0.05)
 
     def end(self, timeout_s: float = 30) -> int:
         """Read until it ends; return the exit code."""

@@ -76,31 +76,23 @@ def test_several_lines_history_and_completion(server):
         screen.wait_for_prompt()
         screen.type("one\x1b\rtwo\r")
         screen.wait_for("draft accept: 14/75 (18.7%)")
-        screen.wait_for_prompt()
+        screen.wait_for_next_prompt()
         screen.type('"""three\rfour"""\r')
-        screen.wait_for("four")
-        time.sleep(0.5)
-        screen._take(0.1)
-        screen.wait_for_prompt()
+        screen.wait_for_next_prompt()
         screen.type("\x1b[200~five\nsix\x1b[201~\r")
-        deadline = time.monotonic() + 20
-        while len(server.asked) < 3 and time.monotonic() < deadline:
-            screen._take(0.1)
+        screen.wait_for_next_prompt()
         asked = [body["messages"][-1]["content"] for body in server.asked[-3:]]
         assert asked == ["one\ntwo", "three\nfour", "five\nsix"]
-        screen.wait_for_prompt()
         screen.type("/he\t")
         screen.wait_for("> /help")
         screen.type("\r")
         screen.wait_for("/thought")
-        screen.wait_for_prompt()
+        screen.wait_for_next_prompt()
+        n_before = len(server.asked)
         screen.type("\x1b[A\x1b[A\r")
-        while len(server.asked) < 4 and time.monotonic() < deadline:
-            screen._take(0.1)
+        screen.wait_for_next_prompt()
+        assert len(server.asked) == n_before + 1
         assert server.asked[-1]["messages"][-1]["content"] == "five\nsix"
-        time.sleep(0.5)
-        screen._take(0.1)
-        screen.wait_for_prompt()
         screen.type("\x04")
         assert screen.end() == 0
 
@@ -113,17 +105,15 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_twice_leaves(server):
         assert not screen.echoes
         screen.type("\x03")
         screen.wait_for("stop reason: cancelled")
-        assert screen.echoes or "> " in screen.text
-        screen.wait_for_prompt()
+        screen.wait_for_next_prompt()
         screen.type("half a line\x03")
-        time.sleep(0.3)
-        screen.wait_for_prompt()
+        screen.wait_for_next_prompt()
         screen.type("\x03")
         screen.wait_for("Press Ctrl-C again to leave")
-        time.sleep(0.3)
-        screen.wait_for_prompt()
+        screen.wait_for_next_prompt()
         screen.type("\x03")
         assert screen.end() == 0
+        assert screen.is_as_found
     assert server.gone.wait(5)
     assert "word word" in screen.text
 
@@ -146,7 +136,23 @@ def test_ctrl_c_twice_in_an_answer_of_an_engine_that_hangs_leaves_a_sound_termin
         assert screen.process.poll() is None
         screen.type("\x03")
         assert screen.end() == 130
-        assert screen.echoes
+        assert screen.is_as_found
+
+
+def test_keys_typed_before_the_prompt_wait_for_it(server, tiny_pair):
+    with Screen("infer", "endless", "--server", server.url) as screen:
+        screen.wait_for_prompt()
+        screen.type("go\r")
+        screen.wait_for("word word")
+        screen.type("\x03forgotten\x15/system Be brief.\x1b\r\x7f\r\x04")
+        assert screen.end() == 0
+        assert "System: Be brief." in screen.text
+        assert screen.is_as_found
+    with Screen("infer", tiny_pair.target) as screen:
+        screen.wait_until(lambda: not screen.echoes)
+        screen.type("\x04")
+        assert screen.end() == 0
+        assert screen.is_as_found
 
 
 def test_an_engine_that_dies_in_mid_answer_is_started_again_and_nothing_is_lost(tiny_pair):
