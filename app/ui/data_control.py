@@ -200,7 +200,7 @@ class DataControl(QObject):
         self._say(" ".join(f"{path.name}: {one.words()}" for path, one in zip(paths, found, strict=True)))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        if self._tasks:
+        if any(not task.done() for task in self._tasks):  # one that has ended stays in the set for a moment
             work.close()
             self._window.notice.say("info", tr("Something else is under way."), tr("Wait for its end, or cancel it."))
             return

@@ -151,6 +151,24 @@ def test_long_work_leaves_the_window_alive_and_can_be_cancelled(program):
     assert all(checked)
 
 
+def test_work_can_begin_in_the_very_moment_that_other_work_has_ended(program):
+    begun = []
+
+    async def story():
+        control = program.controller.data
+
+        async def work():
+            begun.append(len(begun))
+
+        control._start(work())
+        await asyncio.sleep(0)  # it has run; who waits for its end has not
+        control._start(work())
+        await program.until(lambda: len(begun) == 2)
+        assert not said(program)
+
+    program.run(story)
+
+
 def test_everything_ends_with_the_window(program):
     begun = threading.Event()
 
