@@ -23,7 +23,7 @@ def test_announced_log(expect_log):
 
 def test_missing_log(expect_log): expect_log("never comes")
 
-def test_thread(): threading.Thread(target=time.sleep, args=(8,), daemon=True).start()
+def test_thread(): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 
 def test_short_thread(): threading.Thread(target=time.sleep, args=(0.2,), daemon=True).start()
 

@@ -23,19 +23,23 @@ class WindowGarbage(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._turns = 0
+        self._has_frozen = False
         self._timer = QTimer(self, interval=EVERY_MS)
         self._timer.timeout.connect(self.collect)
 
     def start(self) -> None:
         """Take over; what exists by now is here to stay and is not looked at again."""
         gc.disable()
-        gc.freeze()
+        self._has_frozen = gc.get_freeze_count() == 0  # else somebody around us sees to that
+        if self._has_frozen:
+            gc.freeze()
         self._timer.start()
 
     def stop(self) -> None:
         """Collect everything, and give collecting back to Python."""
         self._timer.stop()
-        gc.unfreeze()
+        if self._has_frozen:
+            gc.unfreeze()
         gc.collect()
         gc.enable()
 

@@ -13,6 +13,7 @@ import pytest
 from app.engine.template import RENDER_LIMIT_S, Renderer, chatml
 from app.models.library import Library
 from app.protocol import ChatMessage, Templating, Tool, ToolCall
+from tests.fair_time import FairWatch
 
 SYSTEM, USER = ChatMessage("system", "Be brief."), ChatMessage("user", "Grüße <&> 🚄")
 CHAT = (SYSTEM, USER, ChatMessage("assistant", "Hallo."), ChatMessage("user", "Und jetzt?"))
@@ -161,9 +162,9 @@ def test_a_template_that_was_set_and_does_not_work_costs_a_notice(renderer, bad)
 
 def test_an_endless_template_that_was_set_costs_its_limit_and_the_next_time_nothing(renderer):
     for limit_s in (3.0, 3.0, 0.2):
-        began_s = time.monotonic()
+        watch = FairWatch()
         got = renderer.prompt(CHATML, CHAT, Templating(template=ENDLESS))
-        assert time.monotonic() - began_s < limit_s + 0.5
+        assert watch.took_s < limit_s + 0.5
         assert (got.text, got.template) == (chatml(CHAT), CHATML)
         assert "2 seconds" in got.notices[0].message
 
@@ -195,9 +196,9 @@ def test_no_template_is_chatml_with_a_notice(renderer):
     ],
 )
 def test_a_bad_template_is_chatml_with_a_notice_in_time(renderer, template, why):
-    began_s = time.monotonic()
+    watch = FairWatch()
     prompt, (notice,) = renderer.render(template, CHAT)
-    assert time.monotonic() - began_s < 3
+    assert watch.took_s < 3
     assert prompt == chatml(CHAT)
     assert notice.code == "template_broken"
     assert why in notice.message
@@ -207,14 +208,14 @@ def test_a_bad_template_is_chatml_with_a_notice_in_time(renderer, template, why)
 
 def test_an_endless_template_is_chatml_within_three_seconds_and_then_at_once(renderer):
     for _ in range(2):
-        began_s = time.monotonic()
+        watch = FairWatch()
         prompt, (notice,) = renderer.render(ENDLESS, CHAT)
-        assert time.monotonic() - began_s < 3
+        assert watch.took_s < 3
         assert prompt == chatml(CHAT)
         assert f"{RENDER_LIMIT_S:.0f} seconds" in notice.message
-    began_s = time.monotonic()
+    watch = FairWatch()
     assert renderer.render(ENDLESS, CHAT) == (prompt, (notice,))
-    assert time.monotonic() - began_s < 0.1
+    assert watch.took_s < 0.1
     assert renderer.render(CHATML, CHAT) == (chatml(CHAT), ())
 
 
@@ -225,9 +226,9 @@ def test_a_warm_render_takes_less_than_five_milliseconds(renderer):
     renderer.render(CHATML, CHAT)
     times = []
     for _ in range(50):
-        began_s = time.perf_counter()
+        watch = FairWatch()
         renderer.render(CHATML, CHAT * 20)
-        times.append(time.perf_counter() - began_s)
+        times.append(watch.took_s)
     assert sorted(times)[25] < 0.005
 
 

@@ -22,6 +22,7 @@ import pytest
 from app.errors import EngineDiedError
 from app.host import Host, PairChoice
 from app.protocol import Chunk, Loaded
+from tests.fair_time import FairWatch
 from tests.host.window_side import ASK
 
 pytestmark = [pytest.mark.linux, pytest.mark.timeout(600)]
@@ -58,8 +59,8 @@ def processes_of(home: Path) -> dict[int, str]:
 
 
 def assert_none_left(home: Path, limit_s: float = 5.0) -> None:
-    deadline_s = time.monotonic() + limit_s
-    while (left := processes_of(home)) and time.monotonic() < deadline_s:
+    watch = FairWatch()
+    while (left := processes_of(home)) and watch.took_s < limit_s:
         time.sleep(0.02)
     for pid in left:
         with suppress(psutil.NoSuchProcess):

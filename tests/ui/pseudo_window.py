@@ -163,7 +163,7 @@ def main() -> int:
                     other.reject() if isinstance(other, QDialog) else other.close()
             await asyncio.sleep(0.02)
 
-    program.run(story, limit_s=80)
+    program.run(story)
     window.allow_close()
     window.close()
     print(json.dumps({name: sorted(texts) for name, texts in found.items()}, ensure_ascii=False))

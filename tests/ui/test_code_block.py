@@ -94,7 +94,7 @@ def test_copy_puts_the_code_on_the_clipboard_and_says_so(view, qtbot):
     view._copy.click()
     assert QGuiApplication.clipboard().text() == CODE.rstrip("\n")
     assert view._copy.accessibleName() == "Copied"
-    qtbot.waitUntil(lambda: view._copy.accessibleName() == "Copy code", timeout=3000)
+    qtbot.waitUntil(lambda: view._copy.accessibleName() == "Copy code", timeout=20_000)
 
 
 def whole(text, language="python"):

@@ -6,7 +6,6 @@ import asyncio
 import random
 import shutil
 import threading
-import time
 
 import huggingface_hub
 import pytest
@@ -41,6 +40,7 @@ from app.ui.question import Question
 from app.ui.theme import DARK, LIGHT
 from tests.benchmarks.download import serving
 from tests.doubles import Answer
+from tests.fair_time import FairWatch
 from tests.fixtures import tiny, tiny_mtp
 from tests.hub_server import HubServer
 
@@ -178,7 +178,7 @@ def test_find_judge_pull_load_and_delete_with_keys_alone(program, server, tiny_p
         assert not place.exists()
         assert program.controller.choices.settings.target == "starter"
 
-    program.run(story, limit_s=40)
+    program.run(story)
 
 
 def test_the_safe_answer_is_the_default_when_deleting(program, tiny_pair):
@@ -365,7 +365,7 @@ def test_without_a_hub_the_catalog_is_there_and_what_is_wrong_is_said(program, g
         await program.until(lambda: "onnection" in manager.discover.words.text(), 20)
         assert "matched pairs" in manager.discover.words.text()
 
-    program.run(story, limit_s=60)
+    program.run(story)
 
 
 def test_a_gated_repository_without_a_token_with_a_wrong_one_and_with_the_right_one(program, server, tiny_pair):
@@ -400,7 +400,7 @@ def test_a_gated_repository_without_a_token_with_a_wrong_one_and_with_the_right_
         card.get.click()
         await program.until(lambda: (models_dir() / REPO / "some-Q8_0.gguf").exists())
 
-    program.run(story, limit_s=40)
+    program.run(story)
     assert {seen.origin for seen in server.seen if "hf_right" in str(seen.headers)} == {"hub"}
 
 
@@ -430,7 +430,7 @@ def test_a_download_that_is_refused_takes_the_token_where_it_stands(program, ser
         assert row.pull.phase == "done"
         assert row.token.isHidden()
 
-    program.run(story, limit_s=40)
+    program.run(story)
 
 
 def test_a_drafters_repository_that_is_gated_is_the_one_that_is_named(program, server, tmp_path):
@@ -678,10 +678,10 @@ def test_pause_close_start_again_and_go_on(program, server, tmp_path, window, th
         await program.until(lambda: not models.manager.downloads.rows)
         assert (models_dir() / REPO / "some-Q8_0.gguf").exists()
 
-    program.run(first, limit_s=40)
+    program.run(first)
     window.show()
     window._may_close = False
-    program.run(second, limit_s=40)
+    program.run(second)
 
 
 def test_cancel_and_remove(program, server, tmp_path):
@@ -724,12 +724,11 @@ def test_a_download_that_ends_while_the_manager_is_closed_is_told_in_the_window(
 
 async def gaps_until(ended) -> list[float]:
     """Tick until it has ended; return the time between the ticks."""
-    gaps, last = [], time.perf_counter()
+    gaps = []
     while not ended():
+        watch = FairWatch()
         await asyncio.sleep(0.002)
-        now = time.perf_counter()
-        gaps.append(now - last)
-        last = now
+        gaps.append(watch.took_s)
     return gaps
 
 
@@ -756,7 +755,7 @@ def test_the_loop_never_waits_for_a_download(program, tmp_path, monkeypatch):
 
     with serving(source) as endpoint:
         monkeypatch.setenv("HF_ENDPOINT", endpoint)
-        program.run(story, limit_s=40)
+        program.run(story)
         huggingface_hub.close_session()
     is_calm(gaps)
 

@@ -77,7 +77,7 @@ class Desk:
     def type(self, text):
         subprocess.run(["xdotool", "type", "--delay", "4", text], env=self.environ, check=True)
 
-    def until(self, step, limit_s=15.0, **wanted):
+    def until(self, step, limit_s=60.0, **wanted):
         """Wait for a state; take a picture of it."""
         deadline = time.monotonic() + limit_s
         while True:
@@ -103,7 +103,7 @@ def chat(desk):
     desk.type("Tell me about trains")
     desk.until("typed", text="Tell me about trains")
     desk.keys("Return")
-    desk.until("sent", limit_s=60.0, busy=True, n_messages=2, said=bool)  # the model is loaded only now
+    desk.until("sent", busy=True, n_messages=2, said=bool)  # the model is loaded only now
     desk.keys("Escape")
     desk.until("stopped", busy=False, n_messages=2)
     desk.keys("ctrl+e")
@@ -135,13 +135,12 @@ def find(desk):
     desk.type("trains")
     desk.until("searched", query="trains", titles=lambda titles: len(titles) == 1)
     desk.keys("ctrl+a", "BackSpace")
-    desk.until("search cleared", query="")
+    desk.until("search cleared", query="", searching=False)
 
 
 def keep(desk):
-    time.sleep(0.4)  # the list is made anew a moment after the search has changed
     desk.keys("F2")
-    time.sleep(0.3)
+    desk.until("a name in its place", naming=True)
     desk.keys("ctrl+a")
     desk.type("Old trains")
     desk.keys("Return")
@@ -188,7 +187,7 @@ def export(desk, folder):
     desk.until("palette again", palette=True)
     desk.type("export as markdown")
     desk.keys("Return")
-    time.sleep(0.8)
+    desk.until("asked where to", asked_where=True)
     desk.keys("ctrl+a")
     desk.type(str(path))
     desk.picture("where to")
@@ -204,7 +203,7 @@ def walk(desk, folder):
     look_around(desk)
     export(desk, folder)
     desk.keys("ctrl+q")
-    desk.program.wait(15)
+    desk.program.wait(60)
 
 
 def test_everything_is_done_by_keys_alone(home, tmp_path):

@@ -295,4 +295,4 @@ def test_twenty_thousand_chunks_reach_the_screen_in_order(program):
         shown = " ".join(part.edit.toPlainText() for part in view.column.parts).split()
         assert shown == words[-len(shown) :]
 
-    program.run(story, limit_s=90)
+    program.run(story)

@@ -12,6 +12,7 @@ import sys
 import threading
 
 import qasync
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 
 from app.host import Host
 from app.metrics.baseline import BaselineStore
@@ -35,7 +36,7 @@ def make_host():
 def state_of(window, controller):
     """Return what is seen, as facts."""
     views = window.transcript.views
-    focus = window.focusWidget()
+    focus, typed_in = window.focusWidget(), QApplication.focusWidget()
     chats = controller.chats
     return {
         "title": window.windowTitle(),
@@ -48,6 +49,8 @@ def state_of(window, controller):
         "alternatives": views[-1].foot.alternatives if views else "",
         "found": window.transcript.find_bar.count.text() if not window.transcript.find_bar.isHidden() else None,
         "query": window.sidebar.query,
+        "searching": window.sidebar._pause.isActive(),
+        "naming": isinstance(typed_in, QLineEdit) and window.sidebar._list().isAncestorOf(typed_in),
         "titles": window.sidebar.titles(),
         "pinned": bool(chats.current and window.sidebar.is_pinned(chats.current.id)),
         "notice": window.notice.words,
@@ -55,6 +58,7 @@ def state_of(window, controller):
         "settings": controller.settings.dialog is not None,
         "models": controller.models.manager is not None and controller.models.manager.isVisible(),
         "devices": controller.devices.dialog is not None and controller.devices.dialog.isVisible(),
+        "asked_where": isinstance(QApplication.activeWindow(), QFileDialog),
         "panel": not window.panel.isHidden(),
         "dark": colours().is_dark,
         "focus": focus.accessibleName() if focus is not None else "",
