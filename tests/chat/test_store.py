@@ -16,17 +16,6 @@ from app.protocol import Engagement
 from tests.fair_time import FairWatch
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "chats.db"
-
-
-@pytest.fixture
-def store(path):
-    with closing(ChatStore(path)) as opened:
-        yield opened
-
-
 def reopened(path):
     return closing(ChatStore(path))
 

@@ -14,7 +14,6 @@ import pytest
 
 from app.models.catalog import Catalog
 from tests.cli.commands import COMMAND, ROOT, environment, run, started
-from tests.hub_server import HubServer
 
 MIB = 1 << 20
 REPO = "org/some-GGUF"
@@ -22,16 +21,10 @@ TOKEN = "hf_fortestsonly"
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
-    with HubServer() as running:
-        monkeypatch.setenv("HF_ENDPOINT", running.endpoint)
-        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-        monkeypatch.setenv("HF_HOME", str(tmp_path / "no-login"))
-        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-        (tmp_path / "share").mkdir()
-        monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-        monkeypatch.delenv("HF_TOKEN", raising=False)
-        yield running
+def server(hub, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    (tmp_path / "share").mkdir()
+    return hub
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from app.errors import UsageError
 from app.models.catalog import Catalog
 from tests.cli.commands import run
 from tests.fixtures import tiny, tiny_mtp
-from tests.hub_server import HubServer
 
 
 def said(*arguments: object) -> str:
@@ -128,20 +127,9 @@ def test_a_lie_in_the_header_ends_only_the_process_that_looked(tmp_path):
 # --- with a hub -------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def server(monkeypatch, tmp_path):
-    with HubServer() as running:
-        monkeypatch.setenv("HF_ENDPOINT", running.endpoint)
-        monkeypatch.setenv("HF_HUB_OFFLINE", "0")
-        monkeypatch.setenv("HF_HOME", str(tmp_path / "no-login"))
-        monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-        monkeypatch.delenv("HF_TOKEN", raising=False)
-        yield running
-
-
-def test_a_pair_is_judged_before_it_is_pulled(server, tiny_pair, home):
-    server.add("org/target-GGUF", "target-Q8_0.gguf", tiny_pair.target)
-    server.add("org/draft-GGUF", "draft-Q8_0.gguf", tiny_pair.draft)
+def test_a_pair_is_judged_before_it_is_pulled(hub, tiny_pair, home):
+    hub.add("org/target-GGUF", "target-Q8_0.gguf", tiny_pair.target)
+    hub.add("org/draft-GGUF", "draft-Q8_0.gguf", tiny_pair.draft)
     answer = told_by_a_process("org/target-GGUF:Q8_0", "org/draft-GGUF", "--nctx", 1024)
 
     assert answer["fits"] is True
@@ -152,10 +140,10 @@ def test_a_pair_is_judged_before_it_is_pulled(server, tiny_pair, home):
     assert told_by_a_process("org/target-GGUF", "starter")["fits"] is False
 
 
-def test_drafters_on_the_hub_are_suggested_with_what_to_pull(server, tiny_pair, home, tmp_path):
+def test_drafters_on_the_hub_are_suggested_with_what_to_pull(hub, tiny_pair, home, tmp_path):
     target = tiny.llama(tmp_path / "Tiny-1M-instruct.gguf")
-    server.add("org/Tiny-0.001M-GGUF", "Tiny-Q8_0.gguf", tiny_pair.draft)
-    server.add("org/Tiny-1M-GGUF", "Tiny-1M-Q8_0.gguf", target)
+    hub.add("org/Tiny-0.001M-GGUF", "Tiny-Q8_0.gguf", tiny_pair.draft)
+    hub.add("org/Tiny-1M-GGUF", "Tiny-1M-Q8_0.gguf", target)
     answer = told_by_a_process("org/Tiny-1M-GGUF")
     words = run("pair", target, "--hub")
     silent = run("pair", target)
@@ -171,14 +159,14 @@ def test_drafters_on_the_hub_are_suggested_with_what_to_pull(server, tiny_pair, 
     assert list(home.rglob("*.gguf")) == []
 
 
-def test_a_hub_with_a_fault_keeps_nobody_from_what_is_here(server, tmp_path):
-    server.statuses = [("hub", 503, {})] * 3
+def test_a_hub_with_a_fault_keeps_nobody_from_what_is_here(hub, tmp_path):
+    hub.statuses = [("hub", 503, {})] * 3
     answer = told_by_a_process(tiny.llama(tmp_path / "Tiny-1M-instruct.gguf"), "--hub")
     assert "status 503" in answer["hub_problem"]
     assert [one["kind"] for one in answer["suggestions"]] == ["n-gram"]
 
 
-def test_what_the_hub_does_not_have_is_said(server):
+def test_what_the_hub_does_not_have_is_said(hub):
     done = run("pair", "org/nothing:Q4_0")
 
     assert done.returncode == 1
@@ -186,7 +174,7 @@ def test_what_the_hub_does_not_have_is_said(server):
     assert "Traceback" not in done.stderr
 
 
-def test_the_catalog_is_listed_and_held_against_a_hub(server):
+def test_the_catalog_is_listed_and_held_against_a_hub(hub):
     small = json.loads(said("catalog", "--memory", 16, "--json"))["pairs"]
     checked = run("catalog", "--check", "--json")
     facts = json.loads(checked.stdout)

@@ -12,23 +12,10 @@ from app.host import ChatRequest, Host, PairChoice
 from app.protocol import ChatMessage, Chunk, Done, Sampling, Speculation, Started
 from tests.fair_time import FairWatch
 from tests.fixtures import lying, tiny
+from tests.host.real_host import run
 
 ASK = (ChatMessage("user", "What can you see?"),)
 GREEDY = Sampling(seed=1, temperature=0.0)
-
-
-def run(body):
-    """Run ``body(host)`` with a host and the real engine."""
-
-    async def with_host():
-        host = Host()
-        try:
-            async with asyncio.timeout(60):
-                return await body(host)
-        finally:
-            await host.close()
-
-    return asyncio.run(with_host())
 
 
 async def ask(host: Host, **how) -> list:

@@ -18,14 +18,14 @@ from app.engine.discovery import discover
 from app.engine.probe import prove
 from app.engine.surroundings import Surroundings
 from app.errors import EngineDiedError, SlipstreamError, UsageError
-from app.host import ChatRequest, Host, PairChoice
+from app.host import ChatRequest, PairChoice
 from app.host.device_book import DeviceBook
 from app.host.device_trial import measure_devices
 from app.host.runtimes import Runtimes
-from app.models.library import Library
 from app.placement import Backends
 from app.protocol import ChatMessage, Chunk, Prefill, Sampling, Speculation
 from tests.fixtures import lent
+from tests.host.real_host import run, starter
 
 pytestmark = [pytest.mark.runtime, pytest.mark.linux]
 
@@ -42,18 +42,6 @@ def lender():
         yield one
 
 
-def run(body, limit_s=110):
-    async def with_host():
-        host = Host()
-        try:
-            async with asyncio.timeout(limit_s):
-                return await body(host)
-        finally:
-            await host.close()
-
-    return asyncio.run(with_host())
-
-
 async def ask(host, n=48, messages=ASK, **how):
     request = ChatRequest(messages, sampling=GREEDY, max_tokens=n, **how)
     return [event async for event in host.answer(request)]
@@ -61,10 +49,6 @@ async def ask(host, n=48, messages=ASK, **how):
 
 def tokens_of(events):
     return [token for event in events if isinstance(event, Chunk) for token in event.token_ids]
-
-
-def starter():
-    return str(Library().resolve("starter").path)
 
 
 def mapped() -> set[str]:

@@ -20,7 +20,7 @@ from app.engine.discovery import discover
 from app.engine.gguf import read_header
 from app.engine.surroundings import Surroundings
 from app.errors import EngineDiedError
-from app.host import ChatRequest, Host, PairChoice
+from app.host import ChatRequest, PairChoice
 from app.host.device_book import DeviceBook
 from app.host.device_trial import measure_devices, places
 from app.host.rooms import Rooms
@@ -31,6 +31,7 @@ from app.models.library import Library
 from app.models.memory import reckon, room_now
 from app.protocol import ChatMessage, Chunk, Load, Sampling
 from tests.fixtures import lent
+from tests.host.real_host import run, starter
 
 pytestmark = [pytest.mark.runtime, pytest.mark.linux]
 
@@ -45,22 +46,6 @@ def lenders():
         two = [stack.enter_context(lent.lender()) for _ in range(2)]
         lent.use(*(one.address for one in two))
         yield two
-
-
-def starter():
-    return str(Library().resolve("starter").path)
-
-
-def run(body, limit_s=110):
-    async def with_host():
-        host = Host()
-        try:
-            async with asyncio.timeout(limit_s):
-                return await body(host)
-        finally:
-            await host.close()
-
-    return asyncio.run(with_host())
 
 
 async def ask(host, n=48, **how):
