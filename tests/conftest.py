@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,8 @@ os.environ.setdefault("GOMP_SPINCOUNT", "2000")  # see fixtures/bare.py; before 
 os.environ["SLIPSTREAM_ONLY_OWN"] = "1"  # what other programs have on this machine is no business of the tests
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):  # the tests start hundreds of processes: none compiles it all again
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode"))
 
 
 # --- selection --------------------------------------------------------------------------------------
