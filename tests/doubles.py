@@ -61,6 +61,7 @@ class Answer:
         text: what it says; a word with the blank before it is a token.
         accepted: how many draft tokens each step keeps when speculation is on, over and over.
         pace_s: real time between two chunks.
+        burst: how many chunks come at one go.
         die_at: the engine dies before this chunk.
         fault: raised before chunk ``fault_at``.
         notices: shown with ``Started``.
@@ -69,6 +70,7 @@ class Answer:
     text: str = POEM
     accepted: tuple[int, ...] = (2, 0, 4, 1, 3)
     pace_s: float = 0.0
+    burst: int = 1
     prefill_s: float = 0.0
     die_at: int | None = None
     fault: SlipstreamError | None = None
@@ -246,7 +248,7 @@ class ScriptedEngine:
         await self._pause(answer.prefill_s)
         yield Prefill(command.id, n_prompt, n_prompt)
         for i, chunk in enumerate(chunks_of(command, answer, n_prompt)):
-            if i:
+            if i and i % answer.burst == 0:
                 await self._pause(answer.pace_s)
             if answer.die_at == i:
                 self.die()

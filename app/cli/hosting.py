@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from app.cli.terminal import LoadLine, note_notices
 from app.engine.client import WATCHED_S
+from app.engine.gathering import Gathering
 from app.host import Host, PairChoice
 from app.host.runtime_engine import RuntimeEngine
 from app.protocol import Loaded
@@ -14,8 +15,8 @@ from app.protocol import Loaded
 
 @asynccontextmanager
 async def host(gather_s: float = WATCHED_S) -> AsyncIterator[Host]:
-    """Start a host; close it, and its engine, at the end; ``gather_s`` as for :class:`RuntimeEngine`."""
-    owner = Host(make_engine=lambda: RuntimeEngine(gather_s=gather_s))
+    """Start a host; close it, and its engine, at the end; text gathers for ``gather_s``."""
+    owner = Host(make_engine=lambda: RuntimeEngine(gathering=Gathering(gather_s)))
     try:
         await owner.start()
         yield owner

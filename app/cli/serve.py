@@ -19,10 +19,8 @@ from app.cli import options
 from app.cli.hosting import load
 from app.cli.load_options import LoadOptions
 from app.cli.terminal import note
-from app.engine.client import WATCHED_S
 from app.errors import UsageError
 from app.host import Host, PairChoice
-from app.host.runtime_engine import RuntimeEngine
 from app.metrics.recorder import SessionLog
 from app.models.library import Library
 from app.protocol import Sampling, Speculation
@@ -203,7 +201,7 @@ async def _serve(chosen: ServeOptions, made: ServerOptions) -> None:
     from app.server.serving import Server
 
     library = Library()
-    owner = Host(make_engine=lambda: RuntimeEngine(gather_s=WATCHED_S), library=library)
+    owner = Host(library=library)
     owner.session.subscribe(lambda: _forget_old_runs(owner.session))
     server = Server(owner, library, made)
     ended = asyncio.Event()

@@ -18,6 +18,7 @@ import msgspec
 
 from app.engine import leash
 from app.engine.death import HINT, died
+from app.engine.gathering import Gathering
 from app.engine.link import Link
 from app.errors import EngineDiedError, EngineError, SlipstreamError, UsageError, from_code
 from app.protocol import (
@@ -90,14 +91,16 @@ Item = Event | _Garbled | EngineDiedError
 class EngineClient:
     """The engine process, its life and its streams. All verbs belong to the loop that ran :meth:`start`."""
 
-    def __init__(self, argv: Sequence[str] | None = None, *, gather_s: float = WATCHED_S) -> None:
+    def __init__(self, argv: Sequence[str] | None = None, *, gathering: Gathering | None = None) -> None:
         """Prepare it.
 
         Args:
             argv: the command line of the process; our own worker if not given.
-            gather_s: text that comes faster is handed on that far apart; all times in it are the engine's own.
+            gathering: text that comes faster is handed on that far apart, ``WATCHED_S`` if not given; all times in it
+                are the engine's own. A cancel ends it, the next command begins it again.
         """
-        self._link = Link(argv or leash.command("worker"), self, native_log, gather_s)
+        self._gathering = gathering or Gathering(WATCHED_S)
+        self._link = Link(argv or leash.command("worker"), self, native_log, self._gathering)
         self._ids = itertools.count(1)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._hello: asyncio.Future[Hello | EngineDiedError] | None = None
@@ -157,6 +160,7 @@ class EngineClient:
         line = _line_of(command)
         items: asyncio.Queue[Item] = asyncio.Queue()
         self._streams[command.id] = items
+        self._gathering.calm()
         self._link.write(line)
         over = False
         try:
@@ -179,6 +183,7 @@ class EngineClient:
     def cancel(self, command_id: int) -> None:
         """Ask the command with that id to stop; its last event still comes."""
         if self.alive:
+            self._gathering.hurry()
             self._link.write(encode(Cancel(command_id)))
 
     async def lost(self) -> EngineDiedError:
@@ -192,6 +197,7 @@ class EngineClient:
         self._closing = True
         if self._lost is None:
             return
+        self._gathering.hurry()
         self._link.hang_up()
         try:
             await asyncio.wait({self._lost}, timeout=CLOSE_LIMIT_S)

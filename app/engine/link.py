@@ -4,9 +4,9 @@ Three threads, each blocking on one pipe: the reader (which starts the process, 
 its end), the writer, and the drain of its standard error, without which the process would stand still after 64 KiB of
 log.
 
-Where lines come faster than ``gather_s`` apart, they are left to gather in the pipe for that long. Each look takes one
-of the cores that the engine's threads compute on, and those wait for each other at every layer: on two cores, with a
-model of 85 tokens a second, 30 looks a second cost 3 % of its decode speed, 5 cost nothing that can be measured.
+Where lines come faster than a :class:`Gathering` says, they are left to gather in the pipe for that long. Each look
+takes one of the cores that the engine's threads compute on, and those wait for each other at every layer: on two cores,
+with a model of 85 tokens a second, 30 looks a second cost 3 % of its decode speed, 5 cost nothing that can be measured.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from io import BufferedReader
 from typing import IO, Protocol
 
 from app.engine import leash
+from app.engine.gathering import Gathering
 from app.engine.lines import gathered
 
 KEPT_LOG_LINES = 200
@@ -45,10 +46,10 @@ class Link:
     """A process that is started, written to, and listened to until its end."""
 
     def __init__(
-        self, argv: Sequence[str], listener: Listener, native_log: logging.Logger, gather_s: float = 0.0
+        self, argv: Sequence[str], listener: Listener, native_log: logging.Logger, gathering: Gathering
     ) -> None:
         self._argv = list(argv)
-        self._gather_s = gather_s
+        self._gathering = gathering
         self._listener = listener
         self._native_log = native_log
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -111,9 +112,9 @@ class Link:
         read_s = 0.0
         for lines in gathered(pipe):
             before_s, read_s = read_s, time.monotonic()
-            is_fast = (read_s - before_s) / len(lines) < self._gather_s
+            is_fast = (read_s - before_s) / len(lines) < self._gathering.seconds
             if self._listener.on_lines(lines) and is_fast:
-                time.sleep(self._gather_s)
+                self._gathering.wait()
 
     def _finish(self, child: leash.Child, drain: threading.Thread, writer: threading.Thread) -> None:
         """Wait for the end of the process and the threads, then report."""

@@ -10,7 +10,8 @@ from contextlib import aclosing
 import msgspec
 
 from app.engine import leash
-from app.engine.client import WATCHED_S, EngineClient
+from app.engine.client import EngineClient
+from app.engine.gathering import Gathering
 from app.engine.surroundings import Surroundings
 from app.errors import EngineDiedError, LoadError, SlipstreamError
 from app.host.runtimes import BUILT_IN, InUse, Runtimes
@@ -22,10 +23,10 @@ logger = logging.getLogger(__name__)
 class RuntimeEngine:
     """An engine process with the runtime that was in use when it started."""
 
-    def __init__(self, runtimes: Runtimes | None = None, *, gather_s: float = WATCHED_S) -> None:
-        """Prepare it; ``gather_s`` as for :class:`EngineClient`."""
-        self._runtimes, self._gather_s = runtimes or Runtimes(), gather_s
-        self._client = EngineClient(gather_s=gather_s)
+    def __init__(self, runtimes: Runtimes | None = None, *, gathering: Gathering | None = None) -> None:
+        """Prepare it; ``gathering`` as for :class:`EngineClient`."""
+        self._runtimes, self._gathering = runtimes or Runtimes(), gathering
+        self._client = EngineClient(gathering=gathering)
         self._is_closed = False
         self._why_not = ""
 
@@ -50,7 +51,9 @@ class RuntimeEngine:
 
     async def _start(self, surroundings: Surroundings) -> Hello:
         if not self._is_closed:
-            self._client = EngineClient([*leash.command("worker"), *surroundings.arguments()], gather_s=self._gather_s)
+            self._client = EngineClient(
+                [*leash.command("worker"), *surroundings.arguments()], gathering=self._gathering
+            )
         return await self._client.start()
 
     def _give_up(self, runtime: InUse, reason: str) -> str:

@@ -19,10 +19,12 @@ from app.chat.conversation import MessageState
 from app.chat.going_on import joined
 from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
+from app.engine.client import WATCHED_S
+from app.engine.gathering import Gathering
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
-from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Step, Templating
+from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Templating
 from app.ui.tr import tr
 from app.ui.wording import prefill_words, speed_words, waiting_words
 
@@ -50,7 +52,7 @@ class Answering(QObject):
     """Asks and stops."""
 
     began = Signal(bool)  # whether anything is asked to draft
-    stepped = Signal(object)  # a Step
+    stepped = Signal(object)  # a tuple of Steps, in order
     ended = Signal()
     settings_wanted = Signal()  # what the conversation sets for itself cannot be kept
 
@@ -63,7 +65,11 @@ class Answering(QObject):
         self._growing: GrowingAnswer | None = None
         self._is_broken_off = False
         self._told: set[str] = set()
+        self._burst: list[Chunk] = []
+        self._burst_over = QTimer(self, singleShot=True, interval=0)
+        self._burst_over.timeout.connect(self.on_burst_over)
         self.refusal: Callable[[], str] = lambda: ""
+        self.gathering = Gathering(WATCHED_S)
         self._save = QTimer(self, singleShot=True, interval=round(SAVE_EVERY_S * 1000))
         self._save.timeout.connect(self.on_save_due)
         self.patience = QTimer(self, singleShot=True, interval=round(STOP_PATIENCE_S * 1000))
@@ -214,12 +220,11 @@ class Answering(QObject):
             case Prefill():
                 growing.show_status(waiting_words(event, self._started))
             case Chunk():
-                if event.details:
-                    growing.note_tokens(event)
-                self._take_chunk(event.text, event.step, growing)
-                if event.plan is not None:
-                    self._engine.note_plan(event.plan)
+                self._burst.append(event)
+                if len(self._burst) == 1:
+                    self._burst_over.start()
             case Done():
+                self.on_burst_over()
                 growing.add_text(event.text)
                 self._tell(event.notices)
             case _ as never:
@@ -232,15 +237,32 @@ class Answering(QObject):
                 self._window.notice.say("warning", notice.message, notice.hint)
             self._told.add(notice.message)
 
-    def _take_chunk(self, text: str, step: Step, growing: GrowingAnswer) -> None:
+    def on_burst_over(self) -> None:
+        """Take what came at one go as one piece: the window has its say once for all of it, not for every token."""
+        self._burst_over.stop()
+        burst, self._burst = self._burst, []
+        if not burst or self._growing is None:
+            return
+        growing = self._growing
         growing.show_status(WRITING)
-        growing.add_text(text)
-        self.stepped.emit(step)
+        if any(chunk.details for chunk in burst):
+            for chunk in burst:
+                if chunk.details:
+                    growing.note_tokens(chunk)
+                growing.add_text(chunk.text)
+        else:
+            growing.add_text("".join(chunk.text for chunk in burst))
+        self.stepped.emit(tuple(chunk.step for chunk in burst))
+        plan = next((chunk.plan for chunk in reversed(burst) if chunk.plan is not None), None)
+        if plan is not None:
+            self._engine.note_plan(plan)
+        self.gathering.seconds = max(WATCHED_S, self._window.transcript.frame_ms / 1000)
         if not self._save.isActive():
             self._save.start()
 
     def on_save_due(self) -> None:
         """Write down what has been said so far."""
+        self.on_burst_over()
         if self._growing is not None:
             self._chats.save_growing(self._growing)
 
@@ -259,6 +281,8 @@ class Answering(QObject):
             growing.view.show_mark(tr("The answer broke off: {message}").format(message=message))
 
     def _finish(self, growing: GrowingAnswer, state: MessageState, runs_before: int) -> None:
+        self.on_burst_over()
+        self.gathering.seconds = WATCHED_S  # who else is answered by this engine looks as often as before
         self._save.stop()
         self.patience.stop()
         self._is_broken_off = self._is_broken_off or state != "complete"

@@ -39,7 +39,7 @@ class BaselineControl(QObject):
     """One recording at a time; tells of its answers as :class:`Answering` tells of others."""
 
     began = Signal(bool)  # whether anything is asked to draft
-    stepped = Signal(object)  # a Step
+    stepped = Signal(object)  # a tuple of Steps
     ended = Signal()
     changed = Signal()  # whether one is being recorded
 
@@ -141,7 +141,7 @@ class BaselineControl(QObject):
         if isinstance(event, Started):
             self.began.emit(bool(way.types))
         elif isinstance(event, Chunk):
-            self.stepped.emit(event.step)
+            self.stepped.emit((event.step,))
 
     # --- the list -------------------------------------------------------------------------------------
 

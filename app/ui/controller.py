@@ -20,8 +20,11 @@ from PySide6.QtCore import QObject, QTimer
 from shiboken6 import isValid
 
 from app.chat.store import ChatStore
+from app.engine.client import WATCHED_S
+from app.engine.gathering import Gathering
 from app.errors import StoreError
 from app.host import Host
+from app.host.runtime_engine import RuntimeEngine
 from app.models.library import Library
 from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
@@ -88,11 +91,13 @@ class Controller(QObject):
         window.action_list.clear()
         self.choices = Choices(window.notice)
         self.library = library or Library()
-        self.host = host or Host(library=self.library)
+        gathering = Gathering(WATCHED_S)
+        self.host = host or Host(library=self.library, make_engine=lambda: RuntimeEngine(gathering=gathering))
         self.store = store or self._open_store()
         self.chats = Chats(window, self.store)
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
+        self.answering.gathering = gathering
         self.branching = Branching(window, self.chats, self.answering)
         self.deleting = ChatsDeleting(window, self.chats)
         self.keeping = Keeping(window, self.chats, self.answering)

@@ -38,7 +38,7 @@ class PanelControl(QObject):
         self._show.timeout.connect(self.on_show_due)
         self._unsubscribe = host.session.subscribe(self.refresh)
         answering.began.connect(self.on_began)
-        answering.stepped.connect(self.on_step)
+        answering.stepped.connect(self.on_steps)
         answering.ended.connect(self.on_ended)
         engine.loaded_changed.connect(self.refresh)
         self._panel.switch_off_requested.connect(self.on_switch_off)
@@ -53,7 +53,7 @@ class PanelControl(QObject):
         """Show what is measured for a baseline, too."""
         self._baselines = baselines
         baselines.began.connect(self.on_began)
-        baselines.stepped.connect(self.on_step)
+        baselines.stepped.connect(self.on_steps)
         baselines.ended.connect(self.on_ended)
         baselines.changed.connect(self._enable)
 
@@ -72,9 +72,10 @@ class PanelControl(QObject):
         self._charts.begin(is_plain=not is_drafting)
         self._enable()
 
-    def on_step(self, step: Step) -> None:
-        """Add a step to the curve; it shows with the next tick."""
-        self._charts.add(step)
+    def on_steps(self, steps: tuple[Step, ...]) -> None:
+        """Add steps to the curve; they show with the next tick."""
+        for step in steps:
+            self._charts.add(step)
         if self._charts.is_live and not self._show.isActive():
             self._show.start(self._charts.next_ms())
 

@@ -8,6 +8,7 @@ once a frame, by one timer that rests when nothing grows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, QUrl, Signal
@@ -72,7 +73,9 @@ class Transcript(QWidget):
         self._to_end.clicked.connect(self.go_to_end)
         self._to_end.hide()
         self.pace = Pace(FRAME_MS, SLOWEST_FRAME_MS)
-        self._frame = QTimer(self, singleShot=True, interval=FRAME_MS)
+        self.frame_ms = FRAME_MS
+        self._next_s = 0.0
+        self._frame = QTimer(self, singleShot=True)
         self._frame.timeout.connect(self.on_frame)
         self._area.verticalScrollBar().valueChanged.connect(self.on_scrolled)
 
@@ -267,18 +270,19 @@ class Transcript(QWidget):
         self._place_button()
 
     def on_grew(self) -> None:
-        """Flush with the next frame."""
+        """Flush with the next frame: at once, if the last one is long enough ago."""
         if not self._frame.isActive():
-            self._frame.start()
+            self._frame.start(max(0, round(1000 * (self._next_s - monotonic()))))
 
     def on_frame(self) -> None:
         """Show what has arrived since the last frame."""
         if self._growing is not None:
             with self.pace.metered():
                 self._growing.flush()
-            self._frame.setInterval(self.pace.next_ms())
+            self.frame_ms = self.pace.next_ms()
+            self._next_s = monotonic() + self.frame_ms / 1000
             if self._growing.needs_flush:
-                self._frame.start()
+                self._frame.start(self.frame_ms)
 
     def on_scrolled(self, value: int) -> None:
         """Follow the end only while the person is there."""

@@ -23,6 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from app.engine.client import UNWATCHED_S, WATCHED_S, EngineClient
+from app.engine.gathering import Gathering
 from app.engine.threads import default_threads
 from app.metrics.stats import decode_tps
 from app.models.library import Library
@@ -89,7 +90,7 @@ def bare_prefill_s(model: bare.Bare, known: Sequence[int], new: Sequence[int]) -
 @asynccontextmanager
 async def our_engine(path: Path, n_threads: int, gather_s: float = UNWATCHED_S) -> AsyncIterator[EngineClient]:
     """Start an engine process and load the model."""
-    client = EngineClient(gather_s=gather_s)
+    client = EngineClient(gathering=Gathering(gather_s))
     await client.start()
     try:
         load = Load(client.next_id(), str(path), n_ctx=N_CTX, n_threads=n_threads)

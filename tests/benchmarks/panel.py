@@ -227,7 +227,7 @@ async def _opened(controller: Controller) -> float:
     """Ask in the window, with everything that it shows of an answer; return the processor time from step to step."""
     ended, spent = asyncio.Event(), Spent()
     links = (
-        controller.answering.stepped.connect(lambda _step: spent.note()),
+        controller.answering.stepped.connect(lambda _steps: spent.note()),
         controller.answering.ended.connect(ended.set),
     )
     controller.chats.new()

@@ -40,6 +40,7 @@ import llama_cpp.llama_cpp as lc
 import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, for the binary as well
 from app.engine.cancel import CancelFlag
 from app.engine.client import UNWATCHED_S, EngineClient
+from app.engine.gathering import Gathering
 from app.engine.llama.backend import extra_buffers_are_safe
 from app.engine.session import Session
 from app.engine.template import Renderer
@@ -182,7 +183,7 @@ class Pairs:
 
 async def one_round(case: Case, prompts: Sequence[Prompt], pairs: dict[int, Pairs], turn: int) -> None:
     """Let a new engine process and the binary answer every prompt at every length, first one, then the other."""
-    client = EngineClient(gather_s=UNWATCHED_S)
+    client = EngineClient(gathering=Gathering(UNWATCHED_S))
     await client.start()
     try:
         if not any([isinstance(event, Loaded) async for event in client.send(case.load(client.next_id()))]):

@@ -17,6 +17,7 @@ import pytest
 from app.engine import client as client_module
 from app.engine.client import EngineClient
 from app.engine.death import describe_status, died, telling_line
+from app.engine.gathering import Gathering
 from app.errors import EngineDiedError, EngineError, LoadError, ModelFileError, PromptTooLongError
 from app.protocol import (
     ChatMessage,
@@ -184,6 +185,32 @@ def test_cancel_lets_the_last_event_come():
         return await everything(stream)
 
     assert with_engine(body)[-1].stop_reason == "cancelled"
+
+
+def test_a_cancel_and_a_close_do_not_wait_for_what_gathers():
+    gathering = Gathering(0.0)
+
+    async def run():
+        engine = EngineClient(ARGV, gathering=gathering)
+        try:
+            await engine.start()
+            command = generate(engine, "endless")
+            stream = engine.send(command)
+            await first_chunks(stream, 3)
+            gathering.seconds = 60.0
+            await asyncio.sleep(0.3)
+            engine.cancel(command.id)
+            last = (await asyncio.wait_for(everything(stream), 5))[-1]
+            async with aclosing(engine.send(generate(engine, "endless"))) as again:
+                await first_chunks(again, 3)
+        finally:
+            began_s = time.perf_counter()
+            await engine.close()
+        return last, time.perf_counter() - began_s
+
+    last, closing_s = asyncio.run(run())
+    assert last.stop_reason == "cancelled"
+    assert closing_s < 2
 
 
 def test_questions_are_answered_during_an_answer():

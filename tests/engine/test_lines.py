@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from app.engine.gathering import Gathering
 from app.engine.lines import gathered
 from app.engine.link import Link
 
@@ -68,7 +69,7 @@ class Notes:
 def listen(n: int, apart_s: float, gather_s: float) -> Notes:
     notes = Notes()
     argv = [sys.executable, "-c", _WRITES.format(n=n, apart_s=apart_s)]
-    link = Link(argv, notes, logging.getLogger("test"), gather_s)
+    link = Link(argv, notes, logging.getLogger("test"), Gathering(gather_s))
     link.start()
     assert notes.over.wait(30)
     link.join(5)
@@ -78,6 +79,25 @@ def listen(n: int, apart_s: float, gather_s: float) -> Notes:
 
 def test_fast_lines_gather():
     assert len(listen(n=200, apart_s=0.002, gather_s=0.1).looks) <= 40
+
+
+def test_whoever_is_in_a_hurry_waits_for_no_gathering_until_all_are_calm_again():
+    gathering, notes = Gathering(60.0), Notes()
+    argv = [sys.executable, "-c", _WRITES.format(n=200, apart_s=0.002)]
+    link = Link(argv, notes, logging.getLogger("test"), gathering)
+    link.start()
+    deadline = time.monotonic() + 10
+    while not notes.looks and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not notes.over.wait(1.0)  # all is written by now, and nobody looks
+    gathering.hurry()
+    assert notes.over.wait(10)
+    link.join(5)
+    gathering.seconds = 0.2
+    gathering.calm()
+    began_s = time.monotonic()
+    gathering.wait()
+    assert time.monotonic() - began_s >= 0.19
 
 
 def test_slow_lines_are_handed_on_one_by_one():

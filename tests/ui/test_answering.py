@@ -52,6 +52,21 @@ def test_enter_sends_and_shift_enter_breaks_the_line(program, qtbot):
     program.run(story)
 
 
+def test_what_comes_at_one_go_is_taken_at_one_go(program):
+    program.answers = (Answer(POEM, burst=5),)
+
+    async def story():
+        bursts = []
+        program.controller.answering.stepped.connect(bursts.append)
+        view = await program.ask("All at once")
+        assert view.text == POEM
+        run = program.host.session.runs[-1]
+        assert [step for burst in bursts for step in burst] == list(run.steps)
+        assert [len(burst) for burst in bursts] == [5, 5, 4]
+
+    program.run(story)
+
+
 def test_the_history_goes_to_the_engine(program):
     async def story():
         await program.ask("first")

@@ -278,9 +278,23 @@ def test_text_comes_less_often_where_the_engine_has_every_core(transcript):
     for n in range(40):
         view.add_text(f"A paragraph with **number** {n} in it.\n\n" * 40)
         transcript.on_frame()
-    assert FRAME_MS < transcript._frame.interval() <= SLOWEST_FRAME_MS
+    assert FRAME_MS < transcript.frame_ms <= SLOWEST_FRAME_MS
+    transcript._frame.stop()
+    view.add_text("more")
+    assert 0 < transcript._frame.remainingTime() <= transcript.frame_ms
     transcript.pace.leave_cores(0)
     for _ in range(40):
         view.add_text("a")
         transcript.on_frame()
-    assert transcript._frame.interval() == FRAME_MS
+    assert transcript.frame_ms == FRAME_MS
+
+
+def test_text_that_was_waited_for_shows_at_once(transcript, qtbot):
+    view = transcript.begin_answer()
+    view.add_text("The first word")
+    assert transcript._frame.remainingTime() <= 1
+    transcript._frame.stop()
+    transcript.on_frame()
+    qtbot.wait(2 * FRAME_MS)
+    view.add_text(", and another")
+    assert transcript._frame.remainingTime() <= 1
