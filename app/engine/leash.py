@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -54,8 +55,16 @@ class Child:
     _release: Callable[[], None]
 
     def kill(self) -> None:
-        """End the process now; it may be gone already."""
+        """End the process now, and what it has started in its group; it may be gone already."""
+        if self.process.returncode is None:
+            self.end_group()
         self.process.kill()
+
+    def end_group(self) -> None:
+        """End what the process has left behind; right after its end, while its number is nobody else's."""
+        if sys.platform != "win32":  # there the Job has them all
+            with suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def reap(self, timeout_s: float) -> int:
         """Close its input, wait for its end (forced after ``timeout_s``), let go of all; return the exit status."""

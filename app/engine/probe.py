@@ -16,6 +16,7 @@ import msgspec
 
 from app.engine import leash
 from app.engine.death import describe_status, telling_line
+from app.engine.hearing import hear
 from app.engine.surroundings import Surroundings
 from app.errors import EngineDiedError, EngineError, from_code
 from app.placement import Backends
@@ -26,6 +27,9 @@ TIMEOUT_S = 30.0
 
 PROOF_LIMIT_S = 600.0
 """The first run on an Adreno GPU compiles kernels for minutes; ggml keeps them for the next."""
+
+LENT_LIMIT_S = 120.0
+"""What a server lends is tried over a network, by a server that says nothing of what it does meanwhile."""
 
 HINT = "Try again; if it stays so, reinstall the program or update the driver of the device."
 
@@ -203,25 +207,17 @@ def _ask(question: Question, what: str, command: Sequence[str] | None, timeout_s
         child = leash.spawn(list(command or leash.command("probe")), stderr=subprocess.PIPE)
     except OSError as fault:
         raise EngineError(f"The device probe could not be started: {fault.strerror}.", HINT) from fault
-    late = False
-    try:
-        output, log = child.process.communicate(msgspec.json.encode(question) + b"\n", timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        late = True
-        child.kill()
-        output, log = child.process.communicate()
-    finally:
-        status = child.reap(1.0)
-    if late:
+    heard = hear(child, msgspec.json.encode(question) + b"\n", timeout_s)
+    if heard.is_late:
         raise EngineError(f"{what} took longer than {timeout_s:g} seconds.", HINT)
     try:
-        answer = msgspec.json.decode(output, type=Answer)
-    except msgspec.MsgspecError:
+        answer = msgspec.json.decode(heard.output, type=Answer)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         answer = Answer()
     if answer.error is not None:
         raise from_code(answer.error.code, answer.error.message, answer.error.hint)
     if answer == Answer():
-        message = f"{what} ended the process that did it: {describe_status(status)}."
-        line = telling_line(log.decode(errors="replace").splitlines())
+        end = "it wrote without end" if heard.is_flood else describe_status(heard.status)
+        message, line = f"{what} ended the process that did it: {end}.", telling_line(heard.lines)
         raise EngineDiedError(f"{message} Its last words: {line}" if line else message, HINT)
     return answer

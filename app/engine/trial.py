@@ -16,6 +16,7 @@ import msgspec
 
 from app.engine import leash
 from app.engine.death import describe_status, telling_line
+from app.engine.hearing import Heard, hear
 from app.errors import ModelFileError, from_code
 from app.protocol import ErrorInfo
 
@@ -70,18 +71,9 @@ class Trial:
             except OSError as fault:
                 logger.info("%s is loaded untried: %s", self._path.name, fault)
                 return
-        is_late = False
-        question = msgspec.json.encode(Question(str(self._path))) + b"\n"
-        try:
-            output, log = child.process.communicate(question, timeout=self._timeout_s)
-        except subprocess.TimeoutExpired:
-            is_late = True
-            child.kill()
-            output, log = child.process.communicate()
-        finally:
-            status = child.reap(1.0)
+        heard = hear(child, msgspec.json.encode(Question(str(self._path))) + b"\n", self._timeout_s)
         if not self._is_stopped:
-            self._judge(is_late, status, output, log.decode(errors="replace").splitlines())
+            self._judge(heard)
 
     def stop(self) -> None:
         """End it now: nobody waits for the verdict any more."""
@@ -90,15 +82,15 @@ class Trial:
             if self._child is not None:
                 self._child.kill()
 
-    def _judge(self, is_late: bool, status: int, output: bytes, log: Sequence[str]) -> None:
+    def _judge(self, heard: Heard) -> None:
         name = self._path.name
-        if is_late:
+        if heard.is_late:
             raise ModelFileError(f"{name} keeps llama.cpp busy for ever when it is read.", HINT)
         try:
-            said = msgspec.json.decode(output, type=Verdict)
-        except msgspec.MsgspecError:
-            line = telling_line(log)
-            words = f"{name} cannot be loaded; the process that tried it has ended: {describe_status(status)}."
+            said = msgspec.json.decode(heard.output, type=Verdict)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            line = telling_line(heard.lines)
+            words = f"{name} cannot be loaded; the process that tried it has ended: {describe_status(heard.status)}."
             raise ModelFileError(f"{words} Its last words: {line}" if line else words, HINT) from None
         if said.error is not None:
             raise from_code(said.error.code, said.error.message, said.error.hint)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from app.engine import leash
+from app.engine.hearing import hear
 from app.errors import EngineError
 from app.metrics.atomic import replacing
 from app.metrics.machine import cpu_name
@@ -85,19 +86,13 @@ def measure(path: Path | None = None, command: Sequence[str] | None = None) -> B
         child = leash.spawn(list(command or leash.command("bandwidth")), stderr=subprocess.PIPE)
     except OSError as fault:
         raise EngineError(f"The bandwidth measurement could not be started: {fault.strerror}.", hint) from fault
+    heard = hear(child, b"", TIMEOUT_S)
+    if heard.is_late:
+        raise EngineError(f"Measuring the memory took longer than {TIMEOUT_S:g} seconds.", hint)
     try:
-        output, _log = child.process.communicate(timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as fault:
-        raise EngineError(f"Measuring the memory took longer than {TIMEOUT_S:g} seconds.", hint) from fault
-    finally:
-        if child.process.poll() is None:
-            child.kill()
-            child.process.communicate()
-        status = child.reap(1.0)
-    try:
-        found = msgspec.json.decode(output, type=Bandwidth)
-    except msgspec.MsgspecError as fault:
-        raise EngineError(f"Measuring the memory ended without an answer (status {status}).", hint) from fault
+        found = msgspec.json.decode(heard.output, type=Bandwidth)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        raise EngineError(f"Measuring the memory ended without an answer (status {heard.status}).", hint) from fault
     with replacing(path or _path()) as file:
         file.write(msgspec.json.encode(_Kept(_VERSION, _machine(), found)))
     return found
