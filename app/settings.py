@@ -103,7 +103,7 @@ def load_settings(path: Path | None = None) -> tuple[Settings, str]:
         raise SettingsError(f"Cannot read {path}: {fault.strerror}", "Check the permissions of that file.") from fault
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
         kept = _readable_part(path)
-        aside = _set_aside(path, fault)
+        aside = set_aside(path, fault)
         if kept != Settings():
             save_settings(kept, path)
         return kept, f"The settings file was not readable ({fault}); it was kept as {aside}."
@@ -125,8 +125,12 @@ def _readable_part(path: Path) -> Settings:
     return kept
 
 
-def _set_aside(path: Path, fault: Exception) -> str:
-    """Rename a file that is not readable, to a name that none before it has; return the name."""
+def set_aside(path: Path, fault: Exception | str) -> str:
+    """Rename a file that is not readable, to a name that none before it has; return the name.
+
+    Raises:
+        SettingsError: it cannot be renamed.
+    """
     aside = path.with_name(f"{path.name}.broken")
     number = 1
     while aside.exists():

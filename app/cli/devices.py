@@ -25,9 +25,13 @@ class DevicesOptions:
     prove: Annotated[
         bool, typer.Option("--prove", help="Try each device with a tiny model; on a GPU the first time takes minutes.")
     ] = False
-    again: Annotated[bool, typer.Option("--again", help="Look anew, also at what ended its process the last time.")] = (
-        False
-    )
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again",
+            help="Look anew, also at what ended its process the last time; with --prove try each device anew.",
+        ),
+    ] = False
     measure: Annotated[
         bool, typer.Option("--measure", help="Measure where the starter answers fastest; takes up to a minute.")
     ] = False

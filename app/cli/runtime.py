@@ -15,7 +15,8 @@ from app.cli import options
 from app.cli.fetching import fetch
 from app.cli.terminal import note
 from app.errors import UsageError
-from app.host.runtimes import BUILT_IN, Runtimes, Shelf, check_address
+from app.host.addresses import check_address
+from app.host.runtimes import BUILT_IN, Runtimes, Shelf
 
 _SWITCH = re.compile(r"((?:GGML|LLAMA|ADSP|OMP|GOMP)_[A-Z0-9_]+)=([^\0\n]*)")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from importlib import util
 from pathlib import Path
 from typing import Final
@@ -11,9 +12,12 @@ from typing import Final
 RPC: Final = "rpc"
 """The backend that lends devices of other processes and machines."""
 
-_LLAMA: Final = re.compile(r"^(?:lib)?llama\.(?:so|dll|dylib)$")
-_BACKEND: Final = re.compile(r"^(?:lib)?ggml-([a-z0-9]+)\.(?:so|dll|dylib)$")
-_PROCESSOR: Final = re.compile(r"^(?:lib)?ggml-cpu(?:-[a-z0-9_.-]+)?\.(?:so|dll|dylib)$")
+_CASE: Final = re.IGNORECASE if sys.platform == "win32" else re.NOFLAG
+"""Windows finds a file whatever the case of its name, and so do those who pack for it."""
+
+_LLAMA: Final = re.compile(r"^(?:lib)?llama\.(?:so|dll|dylib)$", _CASE)
+_BACKEND: Final = re.compile(r"^(?:lib)?ggml-([a-z0-9]+)\.(?:so|dll|dylib)$", _CASE)
+_PROCESSOR: Final = re.compile(r"^(?:lib)?ggml-cpu(?:-[a-z0-9_.-]+)?\.(?:so|dll|dylib)$", _CASE)
 _CODE: Final = re.compile(r"\.(?:so(?:\.[0-9.]+)?|dll|dylib|cat|cl|metal|metallib)$", re.IGNORECASE)
 _SKELETON: Final = re.compile(r"^libggml-htp-v(\d+)\.so$")
 _NO_BACKEND: Final = frozenset({"base", "cpu"})
@@ -34,7 +38,8 @@ def has_llama(folder: Path) -> bool:
 def backend_libraries(folder: Path) -> dict[str, Path]:
     """Return the backends that a runtime has beside the processor's, by name, as ``opencl``, ``hexagon``, ``rpc``."""
     matches = ((_BACKEND.match(path.name), path) for path in _files(folder))
-    return {match[1]: path for match, path in matches if match and match[1] not in _NO_BACKEND}
+    found = {match[1].lower(): path for match, path in matches if match}
+    return {name: path for name, path in found.items() if name not in _NO_BACKEND}
 
 
 def processor_libraries(folder: Path) -> list[Path]:
@@ -58,4 +63,8 @@ def code_files(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.iterdir()) if path.is_file()] if folder.is_dir() else []
+    """Return the files of a folder; none of one that is not there, cannot be read, or goes away meanwhile."""
+    try:
+        return [path for path in sorted(folder.iterdir()) if path.is_file()]
+    except OSError:
+        return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -17,11 +17,12 @@ import msgspec
 import psutil
 
 from app.engine.discovery import Backend, Found, discover
-from app.engine.probe import Device, prove
+from app.engine.probe import LENT_LIMIT_S, PROOF_LIMIT_S, Device, prove
 from app.engine.runtime_files import RPC, library_folder
 from app.engine.surroundings import LIBRARY_FOLDERS, Surroundings
-from app.errors import ExportError, SlipstreamError
+from app.errors import SlipstreamError
 from app.host.held_servers import HELD
+from app.host.one_writer import one_writer
 from app.host.runtimes import InUse, files_stamp
 from app.host.system_facts import system_facts
 from app.metrics.atomic import replacing
@@ -73,7 +74,7 @@ class DeviceBook:
         Args:
             runtime: which one, and how it is started.
             servers: whose devices are borrowed.
-            again: look at everything anew, also at what ended its process before.
+            again: look at everything anew, also at what ended its process before; what is proved stays so.
 
         Raises:
             SlipstreamError: the runtime does not pass the guard.
@@ -91,17 +92,14 @@ class DeviceBook:
             found = discover(runtime.surroundings, servers=asked, known=known)
             if before is not None and held.intersection(servers):
                 found = _with_held(found, before.found, servers, held)
-            standings = {} if before is None else before.standings
-            if record is None:  # looked at anew; what is in use cannot be
-                standings = {name: known for name, known in standings.items() if _server_of(name) in held}
-            self._write(key, _Record(found, standings))
+            self._change(key, lambda now: _Record(found, {} if now is None else now.standings))
             return found
 
     def standing(self, runtime: InUse, device: Device) -> Standing:
         """Return what is known of a device."""
         with self._lock:
             record = self._read().get(self._key(runtime.surroundings))
-            return record.standings.get(_name(device, record.found), Standing()) if record else Standing()
+            return record.standings.get(known_as(device, record.found), Standing()) if record else Standing()
 
     def prove(self, runtime: InUse, found: Found, device: Device) -> Standing:
         """Have the tiny model answer on a device, and keep what came of it; not on one that an engine of ours holds."""
@@ -110,11 +108,12 @@ class DeviceBook:
             return Standing(known.state, known.reason or _HELD)
         backend = found.backend_of(device.name)
         backends, name = Backends() if backend is None else Backends((backend.name,)), device.name
+        limit_s = PROOF_LIMIT_S
         if backend is not None and backend.name == RPC:  # its own server alone: another may be busy
-            backends = Backends((RPC,), (device.description,))
+            backends, limit_s = Backends((RPC,), (device.description,)), LENT_LIMIT_S
             name = f"RPC{[d.name for d in _lent_by(device.description, found)].index(device.name)}"
         try:
-            proof = prove(runtime.surroundings, backends, name)
+            proof = prove(runtime.surroundings, backends, name, limit_s)
         except SlipstreamError as fault:
             standing = Standing("wrong", fault.message)
         else:
@@ -127,15 +126,18 @@ class DeviceBook:
         self._note(runtime, device, Standing("failing", reason))
 
     def _note(self, runtime: InUse, device: Device, standing: Standing) -> None:
+        def noted(record: _Record | None) -> _Record | None:
+            if record is None:
+                return None
+            standings = record.standings | {known_as(device, record.found): standing}
+            return msgspec.structs.replace(record, standings=standings)
+
         with self._lock:
-            key, records = self._key(runtime.surroundings), self._read()
-            if (record := records.get(key)) is not None:
-                standings = record.standings | {_name(device, record.found): standing}
-                self._write(key, msgspec.structs.replace(record, standings=standings))
+            self._change(self._key(runtime.surroundings), noted)
 
     def _key(self, surroundings: Surroundings) -> str:
         folder = Path(surroundings.runtime) if surroundings.runtime else library_folder()
-        stamp = files_stamp(folder) if folder.is_dir() else ""
+        stamp = _stamp(folder)
         if self._drivers is None:
             self._drivers = {driver.device: driver.version for driver in system_facts().drivers}
         own = {name: value for name, value in surroundings.switches.items() if name not in LIBRARY_FOLDERS}
@@ -154,15 +156,25 @@ class DeviceBook:
             logger.info("what is known of the devices cannot be read: %s", fault)
             return {}
 
-    def _write(self, key: str, record: _Record) -> None:
-        records = self._read()
-        records.pop(key, None)
-        kept = dict(list(records.items())[-(MOST_RECORDS - 1) :]) | {key: record}
+    def _change(self, key: str, change: Callable[[_Record | None], _Record | None]) -> None:
+        """Change what is kept *now*: another program may have proved a device since this one looked."""
         try:
-            with replacing(self._file()) as file:
-                file.write(msgspec.json.encode(kept))
-        except ExportError as fault:  # it is found again the next time
+            with one_writer(self._file()):
+                records = self._read()
+                if (record := change(records.pop(key, None))) is None:
+                    return
+                kept = dict(list(records.items())[-(MOST_RECORDS - 1) :]) | {key: record}
+                with replacing(self._file()) as file:
+                    file.write(msgspec.json.encode(kept))
+        except SlipstreamError as fault:  # it is found again the next time
             logger.info("what is known of the devices cannot be kept: %s", fault)
+
+
+def _stamp(folder: Path) -> str:
+    try:
+        return files_stamp(folder)
+    except OSError:  # a file went away meanwhile: the guard will say what that means
+        return ""
 
 
 def _now(found: Found) -> Found:
@@ -173,11 +185,6 @@ def _now(found: Found) -> Found:
         for device in found.runtime.devices
     )
     return msgspec.structs.replace(found, runtime=msgspec.structs.replace(found.runtime, devices=devices))
-
-
-def _server_of(name: str) -> str:
-    """Return the server of a device by what it is known by, "" for one of this computer."""
-    return name.split(" ")[1] if name.startswith("RPC ") else ""
 
 
 def _lent_by(server: str, found: Found) -> list[Device]:
@@ -206,9 +213,15 @@ def _settled(found: Found) -> tuple[Backend, ...]:
     return tuple(backend for backend in found.backends if backend.name != RPC)
 
 
-def _name(device: Device, found: Found) -> str:
-    """Return what a device is known by: one of a server by that, and by which of its devices it is."""
+def known_as(device: Device, found: Found) -> str:
+    """Return what a device is known by: one of a server by that, by which of its devices it is, and by its memory.
+
+    The address is all that a server tells of itself, and whatever answers there next may be another machine.
+    """
     if device.backend != "RPC":
         return device.name
-    names = [one.name for one in _lent_by(device.description, found)]
-    return f"RPC {device.description} {names.index(device.name) if device.name in names else 0}"
+    lent = _lent_by(device.description, found)
+    names = [one.name for one in lent]
+    index = names.index(device.name) if device.name in names else 0
+    known = lent[index] if device.name in names else device
+    return f"RPC {device.description} {index} {known.memory_total_bytes}"

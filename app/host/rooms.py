@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from app.engine.discovery import Found
 from app.engine.probe import Device
 from app.errors import SlipstreamError
+from app.host.addresses import is_this_computer
 from app.host.computing import choose, kind_of
 from app.host.device_book import DeviceBook
-from app.host.runtimes import Runtimes, is_this_computer
+from app.host.runtimes import Runtimes
 from app.host.values import PairChoice
 from app.models.device_memory import ON_PROCESSOR, Spread
 from app.models.memory import Room

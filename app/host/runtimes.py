@@ -8,12 +8,11 @@ files that have changed pass it again. A pack that fails is not used: the built-
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import logging
-import re
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,13 +23,14 @@ from app.engine.discovery import GUARD_LIMIT_S, guard
 from app.engine.runtime_files import backend_libraries, code_files, has_llama, npu_architectures
 from app.engine.surroundings import Surroundings
 from app.errors import EngineError, LoadError, SettingsError, SlipstreamError, UsageError
+from app.host.addresses import check_address, check_number
+from app.host.one_writer import one_writer
 from app.host.unpacking import stem, unpack
 from app.metrics.atomic import replacing
 from app.paths import cache_dir, config_dir, data_dir
+from app.settings import set_aside
 
 BUILT_IN = "built-in"
-
-_SERVER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}:\d{1,5}")
 
 NEW = ".new-"
 LEFT_AFTER_S = 3600.0
@@ -82,13 +82,30 @@ class Runtimes:
 
     def shelf(self) -> Shelf:
         """Return what is kept; an unreadable file is none, and the built-in runtime is used."""
+        return self._read()[0]
+
+    def _read(self) -> tuple[Shelf, str]:
+        """Return what is kept, and why that cannot be read ("" if it can)."""
         try:
-            return msgspec.json.decode(self._file().read_bytes(), type=Shelf)
+            return msgspec.json.decode(self._file().read_bytes(), type=Shelf), ""
         except FileNotFoundError:
-            return Shelf()
-        except (OSError, msgspec.MsgspecError, RecursionError) as fault:
+            return Shelf(), ""
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
             logger.info("the list of runtimes cannot be read: %s", fault)
-            return Shelf()
+            return Shelf(), str(fault)
+
+    def _change(self, change: Callable[[Shelf], Shelf]) -> None:
+        """Change what is kept *now*: other programs may have changed it since it was looked at.
+
+        Raises:
+            SettingsError: it cannot be written.
+        """
+        path = self._file()
+        with one_writer(path):
+            shelf, fault = self._read()
+            if fault:
+                logger.warning("the list of runtimes cannot be read; it is kept as %s", set_aside(path, fault))
+            self._save(change(shelf))
 
     def add(self, source: Path) -> Pack:
         """Add a folder, a zip or a tar.gz, if it passes the guard.
@@ -102,36 +119,47 @@ class Runtimes:
         if source.is_file():
             return self._add_packed(source)
         folder = source.resolve()
-        return self._put_down(self._guarded(self._free_name(folder.name), folder))
+        return self._put_down(self._guarded(folder.name, folder))
 
     def _add_packed(self, source: Path) -> Pack:
         """Unpack beside its place, and put it there once it has passed: the end of the program leaves no half pack."""
         home = data_dir() / "runtimes"
-        home.mkdir(parents=True, exist_ok=True)
-        _sweep(home)
-        new = Path(tempfile.mkdtemp(prefix=NEW, dir=home))
         try:
-            folder = unpack(source, new / "pack")
-            name = self._free_name(stem(source))
-            pack = self._guarded(name, folder)
-            (new / "pack").replace(home / name)
-            inside = home / name / folder.relative_to(new / "pack")
-            return self._put_down(msgspec.structs.replace(pack, folder=str(inside), is_ours=True))
+            home.mkdir(parents=True, exist_ok=True)
+            _sweep(home)
+            new = Path(tempfile.mkdtemp(prefix=NEW, dir=home))
+            try:
+                folder = unpack(source, new / "pack")
+                pack = self._guarded(stem(source).lstrip("."), folder)
+                return self._put_down(msgspec.structs.replace(pack, is_ours=True), new / "pack")
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
         except OSError as fault:
             raise LoadError(
                 f"{source.name} cannot be kept in {home}: {fault.strerror}", "Check that folder."
             ) from fault
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
 
-    def _put_down(self, pack: Pack) -> Pack:
-        shelf = self.shelf()
+    def _put_down(self, pack: Pack, unpacked: Path | None = None) -> Pack:
+        """Put a pack on the list under a name that nobody has, and what was unpacked for it in its place."""
+        put: list[Pack] = []
+
+        def with_it(shelf: Shelf) -> Shelf:
+            named = msgspec.structs.replace(pack, name=_free_name(pack.name, shelf))
+            if unpacked is not None:
+                place = data_dir() / "runtimes" / named.name
+                inside = place / Path(pack.folder).relative_to(unpacked)
+                unpacked.replace(place)
+                named = msgspec.structs.replace(named, folder=str(inside))
+            put.append(named)
+            return msgspec.structs.replace(shelf, packs=(*shelf.packs, named))
+
         try:
-            self._save(msgspec.structs.replace(shelf, packs=(*shelf.packs, pack)))
+            self._change(with_it)
         except BaseException:
-            self._delete(pack)
+            for named in put:
+                self._delete(named)
             raise
-        return pack
+        return put[0]
 
     @staticmethod
     def _delete(pack: Pack) -> None:
@@ -141,8 +169,15 @@ class Runtimes:
     def _guarded(self, name: str, folder: Path) -> Pack:
         if not has_llama(folder):
             raise UsageError(f"{name} holds no llama library.", "Choose a folder or zip with llama.cpp's libraries.")
+        if not _can_be_written(str(folder)):
+            raise UsageError("The folder's name is no valid text.", "Give the folder another name.")
         guard(self._surroundings(folder, {}), self._limit_s)
-        return Pack(name, str(folder), files_hash(folder), files_stamp(folder))
+        try:
+            return Pack(name, str(folder), files_hash(folder), files_stamp(folder))
+        except OSError as fault:
+            raise LoadError(
+                f"{name} cannot be read: {fault.strerror}", "Check its files and their permissions."
+            ) from fault
 
     def use(self, name: str) -> None:
         """Choose a pack, or the built-in runtime, for the engines that are started from now on.
@@ -151,14 +186,16 @@ class Runtimes:
             UsageError: there is no such pack.
             LoadError: it does not pass the guard.
         """
-        shelf = self.shelf()
         if name != BUILT_IN:
-            checked = self._checked(self._pack(shelf, name))
-            shelf = self._with_pack(shelf, checked)
+            checked = self._checked(self._pack(self.shelf(), name))
+            self._note(checked)
             if checked.fault:
-                self._save(shelf)
                 raise LoadError(f"{name} is not used: {checked.fault}", "Choose another runtime.")
-        self._save(msgspec.structs.replace(shelf, active=name))
+
+        def chosen(shelf: Shelf) -> Shelf:
+            return msgspec.structs.replace(shelf, active=name if name == BUILT_IN else self._pack(shelf, name).name)
+
+        self._change(chosen)
 
     def remove(self, name: str) -> None:
         """Take a pack off the list; what was unpacked for it is deleted, a folder of the person's own is not.
@@ -166,51 +203,64 @@ class Runtimes:
         Raises:
             UsageError: there is no such pack.
         """
-        shelf = self.shelf()
-        pack = self._pack(shelf, name)
-        left = tuple(other for other in shelf.packs if other.name != name)
-        active = BUILT_IN if shelf.active == name else shelf.active
-        self._save(msgspec.structs.replace(shelf, packs=left, active=active))
-        self._delete(pack)
+        gone: list[Pack] = []
+
+        def without(shelf: Shelf) -> Shelf:
+            gone.append(self._pack(shelf, name))
+            left = tuple(other for other in shelf.packs if other.name != name)
+            active = BUILT_IN if shelf.active == name else shelf.active
+            return msgspec.structs.replace(shelf, packs=left, active=active)
+
+        self._change(without)
+        self._delete(gone[0])
 
     def set_servers(self, servers: tuple[str, ...]) -> None:
         """Name the servers whose devices may be borrowed.
 
         Raises:
-            UsageError: one is no address.
+            UsageError: one is no address, or there are too many.
         """
         for server in servers:
             check_address(server)
-        self._save(msgspec.structs.replace(self.shelf(), servers=tuple(dict.fromkeys(servers))))
+        self._change(lambda shelf: _lending(shelf, servers))
 
     def add_server(self, server: str) -> None:
         """Borrow a server's devices, too.
 
         Raises:
-            UsageError: that is no address.
+            UsageError: that is no address, or there are too many.
         """
-        self.set_servers((*self.shelf().servers, server))
+        check_address(server)
+        self._change(lambda shelf: _lending(shelf, (*shelf.servers, server)))
 
     def remove_server(self, server: str) -> None:
         """Borrow a server's devices no more."""
-        self.set_servers(tuple(other for other in self.shelf().servers if other != server))
+        self._change(lambda shelf: _lending(shelf, tuple(other for other in shelf.servers if other != server)))
 
     def set_switches(self, switches: dict[str, str]) -> None:
         """Set environment variables for the native libraries, "" to set one no more."""
-        shelf = self.shelf()
-        kept = {name: value for name, value in (shelf.switches | switches).items() if value}
-        self._save(msgspec.structs.replace(shelf, switches=kept))
+
+        def switched(shelf: Shelf) -> Shelf:
+            kept = {name: value for name, value in (shelf.switches | switches).items() if value}
+            return msgspec.structs.replace(shelf, switches=kept)
+
+        self._change(switched)
 
     def in_use(self) -> InUse:
         """Return what an engine is started with; a pack whose files have changed is looked at again first."""
-        shelf = self.shelf()
+        shelf, unreadable = self._read()
+        if unreadable:
+            return InUse(BUILT_IN, Surroundings(), f"The list of runtimes cannot be read ({unreadable}).")
         pack = next((pack for pack in shelf.packs if pack.name == shelf.active), None)
         if pack is None:
             why = "" if shelf.active == BUILT_IN else f"The runtime {shelf.active} is not on the list any more."
             return InUse(BUILT_IN, Surroundings(switches=shelf.switches), why)
         checked = self._checked(pack)
         if checked != pack:
-            self._save(self._with_pack(shelf, checked))
+            try:
+                self._note(checked)
+            except SlipstreamError as fault:  # it is looked at again the next time
+                logger.info("what became of %s cannot be kept: %s", pack.name, fault)
         if checked.fault:
             why = f"The runtime {pack.name} is not used, the built-in one is: {checked.fault}"
             return InUse(BUILT_IN, Surroundings(switches=shelf.switches), why)
@@ -218,24 +268,33 @@ class Runtimes:
 
     def fail(self, name: str, reason: str) -> None:
         """Note that a pack which passed the guard did not work; it is not used until it is chosen again."""
-        shelf = self.shelf()
-        pack = next((pack for pack in shelf.packs if pack.name == name), None)
+        pack = next((pack for pack in self.shelf().packs if pack.name == name), None)
         if pack is not None:
-            self._save(self._with_pack(shelf, msgspec.structs.replace(pack, fault=reason)))
+            self._note(msgspec.structs.replace(pack, fault=reason))
+
+    def _note(self, pack: Pack) -> None:
+        """Keep what was found out of a pack, if it is still there."""
+
+        def known(other: Pack) -> Pack:
+            return pack if (other.name, other.folder) == (pack.name, pack.folder) else other
+
+        self._change(lambda shelf: msgspec.structs.replace(shelf, packs=tuple(map(known, shelf.packs))))
 
     def _checked(self, pack: Pack) -> Pack:
         """Return the pack with a fault, or none, as it is now; only changed files, or a fault, need the guard."""
         folder = Path(pack.folder)
         if not has_llama(folder):
             return msgspec.structs.replace(pack, fault="Its folder holds no llama library any more.")
-        stamp = files_stamp(folder)
-        if stamp == pack.stamp and not pack.fault:
-            return pack
         try:
+            stamp = files_stamp(folder)
+            if stamp == pack.stamp and not pack.fault:
+                return pack
             guard(self._surroundings(folder, {}), self._limit_s)
+            return msgspec.structs.replace(pack, sha256=files_hash(folder), stamp=stamp, fault="")
         except SlipstreamError as fault:
             return msgspec.structs.replace(pack, fault=fault.message)
-        return msgspec.structs.replace(pack, sha256=files_hash(folder), stamp=stamp, fault="")
+        except OSError as fault:
+            return msgspec.structs.replace(pack, fault=f"Its files cannot be read: {fault.strerror}.")
 
     @staticmethod
     def _surroundings(folder: Path, chosen: dict[str, str]) -> Surroundings:
@@ -255,19 +314,6 @@ class Runtimes:
         names = ", ".join((BUILT_IN, *(pack.name for pack in shelf.packs)))
         raise UsageError(f"There is no runtime {name}.", f"There are: {names}.")
 
-    @staticmethod
-    def _with_pack(shelf: Shelf, pack: Pack) -> Shelf:
-        packs = tuple(pack if other.name == pack.name else other for other in shelf.packs)
-        return msgspec.structs.replace(shelf, packs=packs)
-
-    def _free_name(self, wanted: str) -> str:
-        taken = {BUILT_IN, *(pack.name for pack in self.shelf().packs)}
-        name, number = wanted or "runtime", 1
-        while name in taken or (data_dir() / "runtimes" / name).exists():
-            number += 1
-            name = f"{wanted}-{number}"
-        return name
-
     def _file(self) -> Path:
         return self._path or config_dir() / "runtimes.json"
 
@@ -281,23 +327,29 @@ class Runtimes:
             raise SettingsError(fault.message, fault.hint) from fault
 
 
-def check_address(server: str) -> None:
-    """Refuse what is no host and port: llama.cpp ends the process that is given such a one.
+def _free_name(wanted: str, shelf: Shelf) -> str:
+    taken = {BUILT_IN, *(pack.name for pack in shelf.packs)}
+    wanted = wanted or "runtime"
+    name, number = wanted, 1
+    while name in taken or (data_dir() / "runtimes" / name).exists():
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
 
-    Raises:
-        UsageError: it is none.
-    """
-    if not _SERVER.fullmatch(server) or not 0 < int(server.rpartition(":")[2]) < 65536:
-        raise UsageError(f"{server[:80]!r} is no address.", "Give a host and a port, as in 127.0.0.1:50052.")
 
-
-def is_this_computer(server: str) -> bool:
-    """Whether an address is one of this computer that no other reaches."""
-    host = server.rpartition(":")[0]
+def _can_be_written(text: str) -> bool:
+    """Whether a path is text: on Linux it may be any bytes, which no file of settings can hold."""
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _lending(shelf: Shelf, servers: tuple[str, ...]) -> Shelf:
+    servers = tuple(dict.fromkeys(servers))
+    check_number(servers)
+    return msgspec.structs.replace(shelf, servers=servers)
 
 
 def _sweep(home: Path) -> None:
@@ -309,7 +361,11 @@ def _sweep(home: Path) -> None:
 
 
 def files_stamp(folder: Path) -> str:
-    """Return what changes when a file with code does: names, sizes, times."""
+    """Return what changes when a file with code does: names, sizes, times.
+
+    Raises:
+        OSError: one goes away meanwhile.
+    """
     facts = [(p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in code_files(folder)]
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 

@@ -47,7 +47,7 @@ def survey(
         runtimes: which there are.
         book: what is known.
         again: look anew, also at what ended its process before.
-        prove: try every device that nobody has tried, or that failed.
+        prove: try every device that nobody has tried, or that failed; with ``again`` every one.
 
     Raises:
         SlipstreamError: not even the built-in runtime can be asked.
@@ -56,7 +56,7 @@ def survey(
     runtimes, book = runtimes or Runtimes(), book or DeviceBook()
     shelf, in_use = runtimes.shelf(), runtimes.in_use()
     found = book.find(in_use, shelf.servers, again=again)
-    reports = tuple(_report(book, in_use, found, device, prove=prove) for device in found.devices)
+    reports = tuple(_report(book, in_use, found, device, prove=prove, again=again) for device in found.devices)
     soc, code = soc_of(facts), npu_code(Path(found.runtime.folder))
     return Survey(
         soc=soc,
@@ -85,8 +85,8 @@ def pieces_of(found: Found, in_use: InUse, code: NpuCode | None = None) -> Piece
     )
 
 
-def _report(book: DeviceBook, in_use: InUse, found: Found, device: Device, *, prove: bool) -> DeviceReport:
+def _report(book: DeviceBook, in_use: InUse, found: Found, device: Device, *, prove: bool, again: bool) -> DeviceReport:
     standing = book.standing(in_use, device)
-    if prove and standing.state != "works":
+    if prove and (again or standing.state != "works"):
         standing = book.prove(in_use, found, device)
     return DeviceReport(device, standing)

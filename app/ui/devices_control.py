@@ -15,11 +15,12 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from app.engine.runtime_files import RPC
 from app.errors import SlipstreamError
 from app.host import fetching
+from app.host.addresses import check_address, is_this_computer
 from app.host.background import beside
 from app.host.computing import is_processor
 from app.host.device_trial import measure_devices, together
 from app.host.device_trial import places as trial_places
-from app.host.runtimes import BUILT_IN, Runtimes, check_address, is_this_computer
+from app.host.runtimes import BUILT_IN, Runtimes
 from app.host.survey import Survey, survey
 from app.models.release import Releases, build_named, builds_here, source
 from app.ui.devices_dialog import DevicesDialog, arrival_words, state_words
@@ -259,8 +260,7 @@ class DevicesControl(QObject):
         finally:
             self._is_measuring = False
             self._show_busy("")
-        self._known = await beside(survey, "devices")
-        self.refresh()
+        await self._look(tr("Looking for devices…"), survey, is_new_engine=False)
         if self.dialog is not None:
             self.dialog.show_trial(trial)
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import stat
+import subprocess
+import sys
+import threading
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from app.engine.discovery import GUARD_LIMIT_S, LOOK_LIMIT_S, discover
+from app.engine.discovery import GUARD_LIMIT_S, LOOK_LIMIT_S, Backend, Found, discover
+from app.engine.probe import Device, Runtime
 from app.engine.surroundings import Surroundings
-from app.errors import EngineDiedError, EngineError, LoadError, UsageError
+from app.errors import EngineDiedError, EngineError, LoadError, SettingsError, UsageError
 from app.host import ChatRequest, Host, PairChoice
-from app.host.device_book import DeviceBook
+from app.host.device_book import DeviceBook, known_as
+from app.host.one_writer import one_writer
 from app.host.runtime_engine import RuntimeEngine
-from app.host.runtimes import BUILT_IN, Runtimes, files_hash, files_stamp
+from app.host.runtimes import BUILT_IN, InUse, Runtimes, files_hash, files_stamp
 from app.host.unpacking import unpack
 from app.protocol import ChatMessage, Chunk
 from tests.fixtures import packs
@@ -251,7 +258,168 @@ def test_a_damaged_zip_is_said_to_be_and_leaves_nothing(tmp_path, method):
     assert not (tmp_path / "here").exists()
 
 
-def test_an_unreadable_list_is_none(home):
-    (home / "config").mkdir(parents=True)
-    (home / "config" / "runtimes.json").write_text("{broken")
-    assert Runtimes().in_use().name == BUILT_IN
+@pytest.mark.parametrize(
+    "content", [b"{broken", b'{"packs": 1}', b"\xff\xfe", b"[" * 100_000, b'{"of_a_newer_one": 1}']
+)
+def test_an_unreadable_list_is_none_is_said_and_kept_when_another_takes_its_place(home, expect_log, content):
+    config = home / "config"
+    config.mkdir(parents=True)
+    (config / "runtimes.json").write_bytes(content)
+    in_use = Runtimes().in_use()
+    assert in_use.name == BUILT_IN
+    assert "cannot be read" in in_use.why_not
+    expect_log("kept as runtimes.json.broken")
+    Runtimes().add_server("127.0.0.1:1")
+    assert (config / "runtimes.json.broken").read_bytes() == content
+    assert Runtimes().in_use().why_not == ""
+    assert Runtimes().shelf().servers == ("127.0.0.1:1",)
+
+
+# --- several programs at once -----------------------------------------------------------------------
+
+ADDS = """
+import sys
+from app.host.runtimes import Runtimes
+for number in range(4):
+    Runtimes().add_server(f"127.0.0.1:{sys.argv[1]}{number}")
+    Runtimes().set_switches({f"GGML_{sys.argv[1]}_{number}": "1"})
+"""
+
+
+def test_what_several_programs_change_at_once_is_all_kept(home):
+    programs = [subprocess.Popen([sys.executable, "-c", ADDS, str(number)]) for number in (1, 2, 3, 4)]
+    assert [program.wait(60) for program in programs] == [0] * 4
+    shelf = Runtimes().shelf()
+    assert (len(shelf.servers), len(shelf.switches)) == (16, 16)
+    assert [path.name for path in (home / "config").iterdir()] == ["runtimes.json"]
+
+
+def test_what_changes_while_a_pack_is_looked_at_is_kept(plain, tmp_path):
+    folder = shutil.copytree(plain, tmp_path / "slow")
+    runtimes = Runtimes(limit_s=2.0)
+    runtimes.add(folder)
+    packs.compile_library(packs.SLEEPS, folder / packs.LLAMA)
+    with ThreadPoolExecutor(1) as pool:
+        using = pool.submit(runtimes.use, "slow")
+        time.sleep(0.5)
+        Runtimes().add_server("127.0.0.1:1")
+        Runtimes().add(plain)
+        with pytest.raises(LoadError, match="longer than 2 seconds"):
+            using.result(20)
+    shelf = runtimes.shelf()
+    assert (shelf.servers, [pack.name for pack in shelf.packs]) == (("127.0.0.1:1",), ["slow", "plain"])
+    assert shelf.packs[0].fault
+
+
+def test_a_pack_that_was_removed_while_it_was_looked_at_does_not_come_back(plain, tmp_path):
+    folder = shutil.copytree(plain, tmp_path / "slow")
+    runtimes = Runtimes(limit_s=2.0)
+    runtimes.add(folder)
+    packs.compile_library(packs.SLEEPS, folder / packs.LLAMA)
+    with ThreadPoolExecutor(1) as pool:
+        using = pool.submit(runtimes.use, "slow")
+        time.sleep(0.5)
+        Runtimes().remove("slow")
+        with pytest.raises(LoadError):
+            using.result(20)
+    assert runtimes.shelf().packs == ()
+
+
+def test_two_packs_of_one_name_that_come_at_once_are_both_kept(plain, tmp_path):
+    path = zipped(tmp_path / "same.zip", {file.name: file.read_bytes() for file in plain.iterdir()})
+    with ThreadPoolExecutor(2) as pool:
+        added = list(pool.map(lambda _: Runtimes().add(path), range(2)))
+    assert sorted(pack.name for pack in added) == ["same", "same-2"]
+    assert sorted(pack.name for pack in Runtimes().shelf().packs) == ["same", "same-2"]
+    for pack in added:
+        assert (Path(pack.folder) / packs.LLAMA).is_file()
+
+
+def test_a_program_that_hangs_with_the_lock_is_named_in_time(home):
+    path = home / "config" / "runtimes.json"
+    with one_writer(path), pytest.raises(SettingsError, match="Another program is changing") as caught:  # noqa: SIM117
+        with one_writer(path, wait_s=0.1):
+            pass
+    assert caught.value.hint
+    Runtimes().add_server("127.0.0.1:1")
+
+
+def test_two_programs_that_prove_devices_at_once_keep_both(tmp_path, monkeypatch):
+    in_use, path = Runtimes().in_use(), tmp_path / "devices.json"
+    books = [DeviceBook(path, drivers={}) for _ in range(4)]
+    devices = [Device(f"GPU{number}", "gpu", "one", "Vulkan", 0, 0) for number in range(4)]
+    books[0].find(in_use)
+
+    def note(number: int) -> None:
+        for count in range(10):
+            books[number].note_failure(in_use, devices[number], f"failed {count}")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(note, range(4)))
+    assert [books[0].standing(in_use, device).reason for device in devices] == ["failed 9"] * 4
+
+
+def test_looking_anew_keeps_what_is_proved(tmp_path):
+    in_use, book = Runtimes().in_use(), DeviceBook(tmp_path / "devices.json", drivers={})
+    (processor,) = book.find(in_use).devices
+    assert book.standing(in_use, processor).state == "untried"
+    assert book.prove(in_use, book.find(in_use), processor).state == "works"
+    book.find(in_use, again=True)
+    assert book.standing(in_use, processor).state == "works"
+
+
+def test_what_answers_at_an_address_with_another_memory_is_another_device(tmp_path):
+    def lent(total: int) -> Found:
+        device = Device("RPC0", "gpu", "10.0.0.1:50052", "RPC", total // 2, total)
+        backend = Backend("rpc", "found", (device,), ("10.0.0.1:50052",))
+        processor = Device("CPU", "cpu", "one", "CPU", 1, 1)
+        runtime = Runtime("0.3.36", "0.5.0-dev", "0.25.3", "0c1e570", "CPU :", "", (processor,))
+        return Found(runtime, (backend,))
+
+    names = [known_as(lent(total).devices[1], lent(total)) for total in (8 << 30, 16 << 30, 8 << 30)]
+    assert names[0] == names[2] != names[1]
+
+
+# --- packs that go away -----------------------------------------------------------------------------
+
+
+def test_a_file_in_the_place_of_a_pack_gives_way(plain, tmp_path):
+    folder = shutil.copytree(plain, tmp_path / "pack")
+    runtimes = Runtimes()
+    runtimes.add(folder)
+    runtimes.use("pack")
+    shutil.rmtree(folder)
+    folder.write_text("no folder")
+    assert "no llama library" in runtimes.in_use().why_not
+
+
+def test_a_pack_whose_files_come_and_go_while_it_is_looked_at_ends_nobody(plain, tmp_path):
+    folder = shutil.copytree(plain, tmp_path / "pack")
+    runtimes, is_over = Runtimes(), threading.Event()
+    runtimes.add(folder)
+    runtimes.use("pack")
+
+    def disturb() -> None:
+        extra, number = folder / "libextra.so", 0
+        while not is_over.is_set():
+            number += 1
+            extra.write_bytes(b"x" * number)
+            extra.unlink()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(disturb)
+        try:
+            in_use = InUse("pack", Surroundings(str(folder)))
+            seen = {runtimes.in_use().name for _ in range(4)}
+            for _ in range(200):
+                DeviceBook(drivers={}).standing(in_use, Device("CPU", "cpu", "one", "CPU", 0, 0))
+        finally:
+            is_over.set()
+    assert seen <= {"pack", BUILT_IN}
+
+
+def test_a_folder_whose_name_is_no_text_is_refused(plain, tmp_path):
+    folder = shutil.copytree(plain, Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff")))
+    with pytest.raises(UsageError, match="no valid text"):
+        Runtimes().add(folder)
+    assert Runtimes().shelf().packs == ()
