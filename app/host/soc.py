@@ -75,6 +75,7 @@ _GPUS = (  # the first that fits
     (r"X2E", "Adreno X2-90"),
 )
 _HEXAGON = ((r"X1", 73), (r"X2", 81))
+_MAKERS = re.compile(r"qualcomm|adreno|hexagon|snapdragon", re.IGNORECASE)
 _MARKS = re.compile(r"\((?:R|TM)\)|[®™]")
 
 
@@ -145,7 +146,8 @@ def _about_backend(name: str, state: str, reason: str) -> str:
 
 
 def _driver(facts: Facts, kind: DriverKind) -> Driver | None:
-    return next((driver for driver in facts.drivers if driver.kind == kind), None)
+    """Return the driver of the chip's own GPU or NPU: adapters of remote sessions and docks do not stand for it."""
+    return next((one for one in facts.drivers if one.kind == kind and _MAKERS.search(one.device)), None)
 
 
 def _about_gpu(facts: Facts, soc: Soc, pieces: Pieces) -> str:

@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from app.host.soc import Driver, DriverKind, Facts
@@ -15,8 +16,7 @@ _CLASSES: dict[DriverKind, str] = {  # setup classes Display and ComputeAccelera
     "gpu": "{4d36e968-e325-11ce-bfc1-08002be10318}",
     "npu": "{f01a9d53-3ff6-48d2-9f97-c8a7004be10c}",
 }
-_PSEUDO = ("microsoft basic", "remote display", "indirect display")
-"""Display adapters that are none, of every Windows."""
+_DRIVER_VALUES = ("DriverDesc", "DriverVersion", "DriverDate", "InfPath", "ProviderName")
 
 SYSFS = Path("/sys")
 
@@ -38,7 +38,7 @@ def system_facts(sysfs: Path = SYSFS) -> Facts:
 def core_classes(cpus: Path) -> tuple[int, ...]:
     """Count processors by what the scheduler takes for their capacity, else by their highest clock."""
     for name in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
-        found = Counter(value for path in cpus.glob("cpu[0-9]*") if (value := _text(path / name)).isdigit())
+        found = Counter(value for path in cpus.glob("cpu[0-9]*") if (value := _text(path / name)).isdecimal())
         if found:
             return tuple(found[speed] for speed in sorted(found, key=int, reverse=True))
     n = len([path for path in cpus.glob("cpu[0-9]*") if path.is_dir()])
@@ -70,6 +70,19 @@ def has_npu_library(service: str, system_root: str) -> bool | None:
     return (Path(folder) / "libcdsprpc.dll").is_file()
 
 
+def driver_of(kind: DriverKind, values: Mapping[str, object]) -> Driver | None:
+    """Return the driver that values of the registry tell of; None for one that drives no device of that kind.
+
+    What a device is called is in the language of Windows, who made its driver is not. Display adapters by Microsoft
+    are those of every Windows: the basic one, which is there in want of the right driver, and remote ones.
+    """
+    told = {name: " ".join(str(value).split("\0")[0].split()) for name, value in values.items() if value is not None}
+    device = told.get("DriverDesc", "")
+    if not device or (kind == "gpu" and told.get("ProviderName", "").lower() == "microsoft"):
+        return None
+    return Driver(kind, device, told.get("DriverVersion", ""), told.get("DriverDate", ""), told.get("InfPath", ""))
+
+
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip("\0\n ")
@@ -85,17 +98,16 @@ if sys.platform == "win32":
 
         control = r"SYSTEM\CurrentControlSet\Control"
         options = _value(control, "SystemStartOptions")
-        drivers = [
-            Driver(kind, device, _value(key, "DriverVersion"), _value(key, "DriverDate"), _value(key, "InfPath"))
+        found = [
+            driver_of(kind, {name: _raw(key, name) for name in _DRIVER_VALUES})
             for kind, place in _CLASSES.items()
             for key in _subkeys(rf"{control}\Class\{place}")
-            if (device := _value(key, "DriverDesc")) and not device.lower().startswith(_PSEUDO)
         ]
         return Facts(
             processor=cpu_name(),
             system="Windows",
             core_classes=core_classes_windows(),
-            drivers=tuple(dict.fromkeys(drivers)),
+            drivers=tuple(dict.fromkeys(driver for driver in found if driver is not None)),
             is_test_mode="TESTSIGNING" in options.upper() if options else None,
             has_npu_library=has_npu_library(
                 _value(r"SYSTEM\CurrentControlSet\Services\qcnspmcdm", "ImagePath"), os.environ.get("SYSTEMROOT", "")
@@ -114,9 +126,14 @@ if sys.platform == "win32":
             return found
         return found
 
-    def _value(place: str, name: str) -> str:
+    def _raw(place: str, name: str) -> object:
+        """Return a value as the registry has it, of whatever kind; None for none."""
         try:
             with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place) as key:
-                return str(winreg.QueryValueEx(key, name)[0])
+                return winreg.QueryValueEx(key, name)[0]
         except OSError:
-            return ""
+            return None
+
+    def _value(place: str, name: str) -> str:
+        value = _raw(place, name)
+        return "" if value is None else str(value)

@@ -43,8 +43,11 @@ def cpu_name() -> str:
     if sys.platform == "win32":
         import winreg
 
-        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"HARDWARE\DESCRIPTION\System\CentralProcessor\0") as key:
-            return str(winreg.QueryValueEx(key, "ProcessorNameString")[0]).strip()
+        place = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+        with contextlib.suppress(OSError), winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, place) as key:
+            if name := str(winreg.QueryValueEx(key, "ProcessorNameString")[0]).strip():
+                return name
+        return platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

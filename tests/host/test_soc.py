@@ -10,7 +10,7 @@ from app.engine.discovery import Backend, Found
 from app.engine.probe import Device, Runtime
 from app.host.signature import NpuCode, Signature, npu_code, signature_of
 from app.host.soc import Driver, Facts, Pieces, advice, soc_of
-from app.host.system_facts import core_classes, drivers_linux, has_npu_library, system_facts
+from app.host.system_facts import core_classes, driver_of, drivers_linux, has_npu_library, system_facts
 
 ELITE = "Snapdragon(R) X Elite - X1E78100 - Qualcomm(R) Oryon(TM) CPU"
 PLUS_8 = "Snapdragon(R) X Plus - X1P42100 - Qualcomm(R) Oryon(TM) CPU"
@@ -125,6 +125,40 @@ class TestAdvice:
     def test_a_driver_without_its_library_is_to_be_installed_again(self, processor):
         words = said(processor, Pieces(("hexagon", "opencl"), (73, 81), signed()), has_npu_library=False)
         assert "libcdsprpc.dll" in words
+
+
+QUALCOMM = {
+    "DriverDesc": "Snapdragon(R) X Elite - X1E78100 - Qualcomm(R) Adreno(TM) GPU",
+    "DriverVersion": "31.0.112.0",
+    "DriverDate": "7-1-2025",
+    "InfPath": "oem12.inf",
+    "ProviderName": "Qualcomm Technologies, Inc.",
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "driver"),
+    [
+        (QUALCOMM, Driver("gpu", QUALCOMM["DriverDesc"], "31.0.112.0", "7-1-2025", "oem12.inf")),
+        ({"DriverDesc": "Qualcomm(R) Adreno(TM) GPU"}, Driver("gpu", "Qualcomm(R) Adreno(TM) GPU", "")),
+        ({"DriverDesc": "Adreno\0rest", "DriverVersion": 31, "DriverDate": None}, Driver("gpu", "Adreno", "31")),
+        ({"DriverDesc": "Adreno", "DriverVersion": ["31.0", "x"]}, Driver("gpu", "Adreno", "['31.0', 'x']")),
+        ({"DriverVersion": "1"}, None),
+        ({"DriverDesc": ""}, None),
+        ({}, None),
+        ({"DriverDesc": "Microsoft Basic Display Adapter", "ProviderName": "Microsoft"}, None),
+        ({"DriverDesc": "Microsoft-Basisanzeigeadapter", "ProviderName": "Microsoft"}, None),
+        ({"DriverDesc": "Carte vid\xe9o de base Microsoft", "ProviderName": "Microsoft"}, None),
+        ({"DriverDesc": "Remotedesktop-Anzeigeadapter", "ProviderName": "Microsoft"}, None),
+    ],
+)
+def test_what_the_registry_tells_of_a_driver_is_understood_in_any_language(values, driver):
+    assert driver_of("gpu", values) == driver
+
+
+@pytest.mark.parametrize("other", ["Parsec Virtual Display Adapter", "DisplayLink USB Device", "VMware SVGA 3D"])
+def test_an_adapter_of_somebody_else_does_not_stand_for_the_driver_of_the_chip(other):
+    assert "No driver for the Adreno" in said(ELITE, drivers=(Driver("gpu", other, "1"), drivers(ELITE)[1]))
 
 
 def test_linux_asks_for_no_driver_of_windows_and_no_catalogue():
