@@ -51,13 +51,17 @@ _MACHINES = {"amd64": "x64", "x86_64": "x64", "aarch64": "arm64"}
 
 
 class Build(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One of a release's files: for which system and machine it is, and what it can compute on."""
+    """One of a release's files: for which system and machine it is, and what it can compute on.
+
+    ``sha256``, where somebody has put it down, is of the file of :attr:`Source.tag`: the release must tell the same.
+    """
 
     name: str
     system: str
     machine: str
     file: str
     about: str
+    sha256: str = ""
 
 
 class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -172,6 +176,10 @@ class Releases:
         if asset.digest is None or not _SHA256.fullmatch(asset.digest):
             raise DownloadError(
                 f"{self._host} names no sha256 of {name}, so it could not be checked and is not fetched.", BY_HAND
+            )
+        if build.sha256 and tag == self.known.tag and asset.digest != f"sha256:{build.sha256.lower()}":
+            raise DownloadError(
+                f"{name} of {self._host} is another file than the one that is known: its sha256 differs.", BY_HAND
             )
         return RemoteFile(REPO, tag, name, asset.size, asset.digest)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import random
 import tarfile
@@ -163,6 +164,15 @@ def test_a_release_that_says_too_little_or_lies_is_refused(server, archive, told
     with pytest.raises(kind, match=words) as caught:
         get(server, server.publish(archive, **told))
     assert caught.value.hint
+
+
+def test_a_hash_that_somebody_put_down_must_be_that_of_the_release(server, archive):
+    build = server.publish(archive)
+    known = hashlib.sha256(archive.read_bytes()).hexdigest()
+    with pytest.raises(DownloadError, match="another file than the one that is known"):
+        get(server, msgspec.structs.replace(build, sha256="0" * 64))
+    assert server.hub.count("storage") == 0
+    assert get(server, msgspec.structs.replace(build, sha256=known.upper()))[-1].phase == "done"
 
 
 def test_a_tag_of_another_commit_is_refused_before_a_byte_is_fetched(server, archive):
