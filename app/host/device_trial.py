@@ -6,13 +6,14 @@ driver, model and heat.
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import time
 from collections.abc import Callable, Sequence
 
 import msgspec
 
-from app.errors import SlipstreamError
+from app.errors import EngineError, SlipstreamError
 from app.host.host import Host
 from app.host.survey import Survey
 from app.host.values import ChatRequest, PairChoice
@@ -21,6 +22,9 @@ from app.protocol import ChatMessage, Sampling
 
 LIMIT_S = 40.0
 """No answer begins after that; the last one takes a few seconds more."""
+
+ANSWER_LIMIT_S = 15.0
+"""A place that takes longer for its few tokens hangs, or is no choice: three a second would do."""
 
 N_ROUNDS, N_TOKENS, N_WARM_UP = 3, 40, 4
 N_CTX = 1024
@@ -77,7 +81,13 @@ def choose(speeds: Sequence[PlaceSpeed]) -> str:
 
 
 async def measure_devices(
-    where: Sequence[str], say: Say, *, target: str = "starter", host: Host | None = None, limit_s: float = LIMIT_S
+    where: Sequence[str],
+    say: Say,
+    *,
+    target: str = "starter",
+    host: Host | None = None,
+    limit_s: float = LIMIT_S,
+    answer_limit_s: float = ANSWER_LIMIT_S,
 ) -> DeviceTrial:
     """Measure a model on each place, by turns, the other way round every other time: what drifts falls on all alike.
 
@@ -87,6 +97,7 @@ async def measure_devices(
         target: the model.
         host: one to measure with; its own if not given, so that what is loaded in another stays.
         limit_s: when to begin no other answer; each place is measured at least once.
+        answer_limit_s: how long a place may take to answer, once the model is loaded there.
     """
     owner = host or Host(session=SessionLog())
     until_s = time.monotonic() + limit_s
@@ -98,8 +109,9 @@ async def measure_devices(
                 if place in faults or (runs[place] and time.monotonic() > until_s):
                     continue
                 say(f"Measuring {place}, {round_ + 1} of {N_ROUNDS}…")
+                pair = PairChoice(target, n_ctx=N_CTX, compute=place)
                 try:
-                    runs[place].append(await _measure(owner, PairChoice(target, n_ctx=N_CTX, compute=place)))
+                    runs[place].append(await _measure(owner, pair, answer_limit_s))
                 except SlipstreamError as fault:
                     faults[place] = fault.message
     finally:
@@ -116,16 +128,21 @@ def _speed(place: str, runs: list[tuple[float, float]], fault: str) -> PlaceSpee
     return PlaceSpeed(place, round(decode, 2), round(prefill, 2), len(runs))
 
 
-async def _measure(owner: Host, pair: PairChoice) -> tuple[float, float]:
+async def _measure(owner: Host, pair: PairChoice, limit_s: float) -> tuple[float, float]:
     """Return decode and prefill speed of one answer after a short one that warms up.
 
     Raises:
-        SlipstreamError: the model does not load there, or does not answer.
+        SlipstreamError: the model does not load there, or does not answer in time.
     """
     await owner.load(pair)
-    for n_tokens in (N_WARM_UP, N_TOKENS):
-        request = ChatRequest(_ASK, sampling=_GREEDY, max_tokens=n_tokens, reuse_memory=False)
-        async for _event in owner.answer(request):
-            pass
+    try:
+        async with asyncio.timeout(limit_s):
+            for n_tokens in (N_WARM_UP, N_TOKENS):
+                request = ChatRequest(_ASK, sampling=_GREEDY, max_tokens=n_tokens, reuse_memory=False)
+                async for _event in owner.answer(request):
+                    pass
+    except TimeoutError:
+        await owner.close()  # it may hang for ever; the next place gets another engine
+        raise EngineError(f"It did not answer within {limit_s:g} seconds.", "Leave it out.") from None
     run = owner.session.runs[-1]
     return run.decode_tps or 0.0, run.prefill_tps or 0.0

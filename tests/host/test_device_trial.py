@@ -70,3 +70,24 @@ def test_when_time_is_up_each_place_has_been_measured_once(tiny_pair):
     trial, n_runs, run = asyncio.run(asyncio.wait_for(body(), 30))
     assert (trial.speeds[0].n_answers, n_runs) == (1, 2)  # a short one that warms up, and one that counts
     assert trial.speeds[0].decode_tps == pytest.approx(decode_tps(run.steps), abs=0.01)
+
+
+def test_a_place_that_never_answers_is_named_and_the_next_gets_another_engine(tiny_pair):
+    engines = iter([ScriptedEngine([Answer(pace_s=100)]), ScriptedEngine([Answer()])])
+
+    async def body():
+        host = Host(make_engine=lambda: next(engines), session=SessionLog())
+        where = ("cpu", " cpu")  # twice the same place, by two names
+        try:
+            return await measure_devices(
+                where, str, target=str(tiny_pair.target), host=host, limit_s=0.0, answer_limit_s=0.3
+            )
+        finally:
+            await host.close()
+
+    trial = asyncio.run(asyncio.wait_for(body(), 30))
+    assert {speed.place: (speed.n_answers, speed.fault) for speed in trial.speeds} == {
+        "cpu": (0, "It did not answer within 0.3 seconds."),
+        " cpu": (1, ""),
+    }
+    assert trial.choice == " cpu"
