@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from app.engine import ggml
+from app.engine import ggml, leash
 from app.engine.probe import Answer, Question, Runtime
 from app.engine.runtime_files import RPC, backend_libraries, library_folder
 from app.engine.worker import claim_pipes, prepare_process
@@ -30,6 +30,9 @@ class Pinned(NamedTuple):
     ggml: str
     commit: str
 
+
+_LENT_BYTES: Final = 8 << 30
+"""Memory that the look at servers may take: llama.cpp makes room for as many devices as one claims to lend."""
 
 PINNED: Final = Pinned("0.3.36", "0.5.0-dev", "0.25.3", "0c1e570")
 """The one that this program is made for."""
@@ -139,6 +142,8 @@ def main() -> int:
     question = msgspec.json.decode(line, type=Question) if line else Question()
     question.surroundings.enter()
     prepare_process()
+    if question.look and question.backends.libraries == (RPC,):
+        leash.limit_memory(_LENT_BYTES)
     answer = _answer(question)
     with os.fdopen(answer_fd, "wb") as out:
         out.write(msgspec.json.encode(answer))

@@ -27,6 +27,9 @@ REINSTALL: Final = (
     "Choose another runtime, or install the built-in one again: pip install --force-reinstall llama-cpp-python==0.3.36"
 )
 
+MOST_LENT: Final = 32
+"""No machine has as many devices; what claims to is no server of llama.cpp, or a hostile one."""
+
 _KINDS: Final[tuple[DeviceKind, ...]] = ("cpu", "gpu", "igpu", "accelerator", "meta")  # enum ggml_backend_dev_type
 _NPU: Final = "HTP"
 """The registry of Hexagon NPUs, which call themselves GPUs (``ggml-hexagon.cpp``)."""
@@ -165,11 +168,14 @@ def add_servers(registry: int, servers: tuple[str, ...]) -> None:
         raise LoadError("This runtime's RPC library cannot add servers.", "Choose another runtime.")
     add = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p)(address)
     register = native("ggml_backend_register", None, ctypes.c_void_p)
+    count = native("ggml_backend_reg_dev_count", ctypes.c_size_t, ctypes.c_void_p)
     for server in servers:
         if server not in _loaded:
             known = add(server.encode())
             if not known:
                 raise LoadError(f"The server {server} lends no device.", "Start it with a device, or take it out.")
+            if (n_devices := count(known)) > MOST_LENT:
+                raise LoadError(f"The server {server} claims to lend {n_devices} devices.", "Take it out.")
             register(known)
             _loaded[server] = known
 
