@@ -79,12 +79,21 @@ def _devices(known: Survey) -> list[str]:
 def _environment(known: Survey) -> list[str]:
     given = {name: value for name, value in os.environ.items() if _SWITCH.match(name)}
     said = ["", "## Switches", ""]
-    said += [f"- {name}={value} (set for the engine)" for name, value in sorted(known.switches.items())]
-    said += [f"- {name}={value}" for name, value in sorted(given.items()) if name not in known.switches]
+    said += [
+        f"- {name}={_without_folders(value)} (set for the engine)" for name, value in sorted(known.switches.items())
+    ]
+    said += [
+        f"- {name}={_without_folders(value)}" for name, value in sorted(given.items()) if name not in known.switches
+    ]
     if len(said) == 3:
         said.append("- none")
     hashes = [f"- {pack.name}: sha256 {pack.sha256}{_fault(pack.fault)}" for pack in known.shelf.packs]
     return [*said, *(["", "## Runtimes", "", *hashes] if hashes else [])]
+
+
+def _without_folders(value: str) -> str:
+    """Return a switch's value, but not where on this machine it leads to; whether it does tells enough."""
+    return "(folder)" if "/" in value or "\\" in value else value
 
 
 def _fault(fault: str) -> str:

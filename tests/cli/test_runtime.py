@@ -78,3 +78,12 @@ def test_accounts_and_addresses_are_not_told():
     )
     for secret in ("ada", "Ada", "Lovelace", "192.168", "lab:9", "mine"):
         assert secret not in page
+
+
+def test_the_doctor_tells_switches_and_not_where_they_lead(monkeypatch):
+    monkeypatch.setenv("GGML_OPENCL_PLATFORM", "1")
+    monkeypatch.setenv("LLAMA_CACHE", "/srv/lovelace/models")
+    page = run("doctor").stdout
+    assert "- GGML_OPENCL_PLATFORM=1\n" in page
+    assert "- LLAMA_CACHE=(folder)\n" in page
+    assert "lovelace" not in page
