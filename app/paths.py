@@ -6,7 +6,9 @@ Everything a person made lives under ``data_dir``. ``SLIPSTREAM_HOME`` moves all
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -33,31 +35,49 @@ def home_dir(bundle: Path | None) -> Path | None:
     return bundle / PORTABLE_HOME if bundle is not None and is_portable else None
 
 
-def _folder(kind: str, default: Path) -> Path:
+def person_dir() -> Path | None:
+    """Home folder of the person; None where the system knows of none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+def _folder(kind: str, of_platform: Callable[..., Path]) -> Path:
     home = home_dir(bundle_dir())
-    folder = home / kind if home else default
+    folder = home / kind if home else _of_person(of_platform)
     folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _of_person(of_platform: Callable[..., Path]) -> Path:
+    try:
+        folder = of_platform(APP_NAME, appauthor=False)
+    except RuntimeError:  # platformdirs knows no home
+        folder = Path("~")
+    if not folder.is_absolute():
+        raise FileNotFoundError(errno.ENOENT, "no home folder is known, HOME is not set or is not a whole path", "~")
     return folder
 
 
 def data_dir() -> Path:
     """Folder of chats, baselines and our own models; made if missing."""
-    return _folder("data", Path(platformdirs.user_data_path(APP_NAME, appauthor=False)))
+    return _folder("data", platformdirs.user_data_path)
 
 
 def config_dir() -> Path:
     """Folder of the settings file; made if missing."""
-    return _folder("config", Path(platformdirs.user_config_path(APP_NAME, appauthor=False)))
+    return _folder("config", platformdirs.user_config_path)
 
 
 def cache_dir() -> Path:
     """Folder of things that can be made again; made if missing."""
-    return _folder("cache", Path(platformdirs.user_cache_path(APP_NAME, appauthor=False)))
+    return _folder("cache", platformdirs.user_cache_path)
 
 
 def log_dir() -> Path:
     """Folder of log files; made if missing."""
-    return _folder("logs", Path(platformdirs.user_log_path(APP_NAME, appauthor=False)))
+    return _folder("logs", platformdirs.user_log_path)
 
 
 def models_dir() -> Path:
@@ -65,6 +85,14 @@ def models_dir() -> Path:
     folder = data_dir() / "models"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def is_whole() -> bool:
+    """Tell whether our resources are where they were: a program's folder may be moved while it runs."""
+    try:
+        return resource().is_dir()
+    except FileNotFoundError:
+        return False
 
 
 def resource(*parts: str) -> Path:

@@ -34,6 +34,24 @@ def test_without_it_they_are_the_persons_own(tmp_path):
         assert "Slipstream" in line
 
 
+def no_home(*_words, **_more):
+    raise RuntimeError("could not determine the home directory")  # as platformdirs does for a number without a name
+
+
+@pytest.mark.parametrize(
+    "of_platform", [no_home, lambda *_, **__: Path("~/.local/share"), lambda *_, **__: Path("rel")]
+)
+def test_a_person_without_a_home_is_told_so_and_nothing_is_made_here(of_platform, tmp_path, monkeypatch):
+    monkeypatch.delenv("SLIPSTREAM_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no home folder is known"):
+        paths._folder("data", of_platform)
+    assert list(tmp_path.iterdir()) == []
+    # WHEN a folder is named, no home is asked for
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "named"))
+    assert paths._folder("data", of_platform) == tmp_path / "named" / "data"
+
+
 def test_resources_are_found():
     assert paths.resource("metrics.schema.json").is_file()
 

@@ -18,7 +18,7 @@ from app.cli.devices import lines, memory
 from app.errors import SlipstreamError
 from app.host.survey import Survey, survey
 from app.metrics.machine import machine
-from app.paths import cache_dir, config_dir, data_dir
+from app.paths import cache_dir, config_dir, data_dir, person_dir
 
 _SWITCH = re.compile(r"^(GGML|LLAMA|MTMD|ADSP|GOMP|OMP)_")
 _HOME = re.compile(r"(?:[A-Za-z]:)?[/\\](?:home|Users)[/\\](?:[^/\\\n\"':;,]+(?=[/\\])|[^/\\\s\"':;,]+)", re.IGNORECASE)
@@ -103,7 +103,7 @@ def _fault(fault: str) -> str:
 def private(page: str, secrets: Iterable[str]) -> str:
     """Return the page without what is the person's own: folders, account, addresses."""
     own = {str(path): word for path, word in ((data_dir(), "DATA"), (config_dir(), "CONFIG"), (cache_dir(), "CACHE"))}
-    own |= {str(Path.home()): "~"}
+    own |= {str(home): "~"} if (home := person_dir()) else {}
     own |= {secret: "(runtime)" if Path(secret).is_absolute() else "(server)" for secret in secrets if secret}
     for text in sorted(own, key=len, reverse=True):
         if len(text) > 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import msgspec
 
@@ -16,6 +15,7 @@ from app.metrics.baseline import Baseline
 from app.metrics.export import Metrics
 from app.metrics.prompts import SETS, load_prompts
 from app.metrics.values import ModelFacts, Run, SessionInfo
+from app.paths import person_dir
 
 OWN_PROMPTS = "own prompts"
 
@@ -48,8 +48,8 @@ def without_paths(text: str) -> str:
 
 
 def _without_own_home(text: str) -> str:
-    home = Path.home()
-    return re.sub(re.escape(str(home)) + r"(?![\w-])", "~", text) if len(home.parts) > 1 else text
+    home = person_dir()
+    return re.sub(re.escape(str(home)) + r"(?![\w-])", "~", text) if home and len(home.parts) > 1 else text
 
 
 def _run(run: Run, names: dict[str, str]) -> Run:

@@ -12,6 +12,7 @@ from app.engine.parts import whole_name
 from app.models import hub_cache, llama_cache, ollama
 from app.models.found import Found, Source, gguf_files
 from app.models.neighbours import find_gpt4all, find_in_folders, find_jan, lm_studio_folders
+from app.paths import person_dir
 
 ONLY_OWN = "SLIPSTREAM_ONLY_OWN"
 """Set to 1 to leave the folders of other programs alone."""
@@ -57,11 +58,7 @@ class Surroundings:
     @classmethod
     def here(cls) -> Surroundings:
         """Return those of this process; without a home folder nothing is looked for in it."""
-        try:
-            home = Path.home()
-        except RuntimeError:
-            home = Path(os.devnull)
-        return cls(home, os.environ, sys.platform)
+        return cls(person_dir() or Path(os.devnull), os.environ, sys.platform)
 
     def named(self, *variables: str) -> Path | None:
         """Return the folder that the first of these variables names."""

@@ -13,6 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from app.paths import person_dir
+
 if sys.platform == "win32":
     import ctypes
     from ctypes import wintypes
@@ -68,7 +70,7 @@ def _to_mac(path: Path) -> bool:
 
 
 def _to_desktop(path: Path) -> bool:
-    trash = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "Trash"
+    trash = Path(os.environ.get("XDG_DATA_HOME") or (person_dir() or Path(os.devnull)) / ".local/share") / "Trash"
     if not trash.parent.is_dir() or not _is_same_disk(path, trash.parent):
         return False
     files, about = trash / "files", trash / "info"

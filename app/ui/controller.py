@@ -26,6 +26,7 @@ from app.errors import StoreError
 from app.host import Host
 from app.host.runtime_engine import RuntimeEngine
 from app.models.library import Library
+from app.paths import is_whole
 from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
 from app.ui.branching import Branching
@@ -69,6 +70,9 @@ logger = logging.getLogger(__name__)
 
 CHARTS_AFTER_MS = 400
 """pyqtgraph takes a third of a second to import; by then the engine is loading and nobody is typing yet."""
+
+_MOVED = tr("The program's folder was moved or removed while the program runs.")
+_START_AGAIN = tr("Your conversations are kept. Quit, and start the program from where it is now.")
 
 CLOSE_S = 5.0
 """Longest wait for each part at the end; the engine's leash ends what is left."""
@@ -286,5 +290,8 @@ def report(window: MainWindow, context: dict[str, object]) -> None:
     )
     if isValid(window):  # a task that is collected with the rest of the program reports after the window's end
         window.fault_happened.emit(fault)
+        if not is_whole():
+            window.notice.say("error", _MOVED, _START_AGAIN)
+            return
         show = (tr("Show the report…"), lambda: window.action_list.run(REPORT))
         window.notice.say("error", words, tr("The details are in the log."), action=show)

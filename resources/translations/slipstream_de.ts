@@ -1137,6 +1137,14 @@ gelöscht {when}, %n Nachrichten</numerusform>
         <translation>Kontext: {words}</translation>
     </message>
     <message>
+        <source>The program&apos;s folder was moved or removed while the program runs.</source>
+        <translation>Der Ordner des Programms wurde verschoben oder entfernt, während es läuft.</translation>
+    </message>
+    <message>
+        <source>Your conversations are kept. Quit, and start the program from where it is now.</source>
+        <translation>Ihre Unterhaltungen bleiben erhalten. Beenden Sie das Programm, und starten Sie es von dort, wo es jetzt ist.</translation>
+    </message>
+    <message>
         <source>{hint} Until then conversations are not saved.</source>
         <translation>{hint} Bis dahin werden Unterhaltungen nicht gespeichert.</translation>
     </message>

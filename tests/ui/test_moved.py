@@ -1,0 +1,42 @@
+"""The program's folder is moved while the program runs: that is said in words, though its pictures are gone, too."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CODE = """
+import os, sys
+from app.ui.app import make_application, open_window
+theme, window = open_window(make_application())
+window.build()
+from app.ui.controller import report
+os.rename(*sys.argv[1:])
+report(window, {"message": "a slot failed", "exception": ModuleNotFoundError("No module named 'app.ui.later'")})
+print(window.notice.accessibleName(), window.notice.isVisible())
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+@pytest.mark.linux
+def test_a_program_that_was_moved_says_so(tmp_path, home):
+    for name in ("app", "resources"):
+        shutil.copytree(ROOT / name, tmp_path / "here" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "here"),
+        "QT_QPA_PLATFORM": "offscreen",
+        "LANG": "C.UTF-8",
+    }
+    words = [sys.executable, "-c", CODE, str(tmp_path / "here"), str(tmp_path / "there")]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "folder was moved or removed" in done.stdout
+    assert "Your conversations are kept." in done.stdout
+    assert done.stdout.endswith("True\n")
