@@ -41,7 +41,7 @@ def main(files: Sequence[str] = ()) -> int:
     use_language(app)
     instance = OneInstance(data_dir())
     paths = [Path(name).absolute() for name in files]
-    if not instance.claim() and instance.call(paths):
+    if instance.give_way(paths):
         return 0
     QTimer.singleShot(0, instance.listen)
     said: Said | None = None

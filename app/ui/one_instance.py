@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 RAISE = b"raise\n"
 
 _WAIT_MS = 1000
+_START_S, _PAUSE_S = 5.0, 0.05
+"""How long the one instance may take from its claim until it listens, and how often it is looked for meanwhile."""
 
 
 _LONGEST_PATH = 100
@@ -57,6 +60,20 @@ class OneInstance(QObject):
     def claim(self) -> bool:
         """Become the one instance; false if another process is."""
         return bool(self._lock.tryLock(0)) or self._lock.error() == QLockFile.LockError.PermissionError
+
+    def give_way(self, files: Sequence[Path] = ()) -> bool:
+        """Call the one instance, and wait for that while it starts; false if this process is the one to show a window.
+
+        That it is, too, if the other does not answer: a window more is better than none.
+        """
+        end_s = time.monotonic() + _START_S
+        while not self.claim():
+            if self.call(files):
+                return True
+            if time.monotonic() > end_s:
+                return False
+            time.sleep(_PAUSE_S)
+        return False
 
     def listen(self) -> None:
         """Hear about later starts."""

@@ -1,12 +1,16 @@
 """One window per data folder, and what it leaves behind."""
 
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QDir
+from PySide6.QtCore import QDir, QTimer
 
 from app.ui.one_instance import OneInstance
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def left_in_temp():
@@ -23,6 +27,41 @@ def test_a_second_start_calls_the_first(qtbot, tmp_path):
     first.release()
     assert not second.call()
     assert second.claim()
+    second.release()
+
+
+def test_a_start_beside_one_that_does_not_listen_yet_waits_for_it(qtbot, tmp_path):
+    # GIVEN one that has the claim, and will listen when its window is painted
+    first = OneInstance(tmp_path)
+    assert first.claim()
+    code = (
+        "import sys; from pathlib import Path; from PySide6.QtCore import QCoreApplication; "
+        "from app.ui.one_instance import OneInstance; app = QCoreApplication([]); "
+        "print('starts', flush=True); print(OneInstance(Path(sys.argv[1])).give_way())"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    ) as second:
+        try:
+            # WHEN another starts meanwhile
+            assert second.stdout.readline() == "starts\n"
+            time.sleep(0.3)
+            with qtbot.waitSignal(first.raise_requested, timeout=10_000):
+                first.listen()
+            # THEN it leaves the window to the first
+            assert second.communicate(timeout=20)[0] == "True\n"
+        finally:
+            second.kill()
+    first.release()
+
+
+def test_a_start_takes_over_from_one_that_ends_before_it_listens(qtbot, tmp_path):
+    first, second = OneInstance(tmp_path), OneInstance(tmp_path)
+    assert first.claim()
+    QTimer.singleShot(0, first.release)
+    qtbot.wait(50)
+    assert not second.give_way()
+    assert not first.claim()
     second.release()
 
 
