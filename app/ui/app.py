@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.ui.display import require_display
+from app.ui.display import require_display, show_qt_its_plugins
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -75,6 +75,7 @@ def make_application() -> QApplication:
     """Make the one QApplication."""
     from PySide6.QtWidgets import QApplication
 
+    show_qt_its_plugins()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Slipstream")
     app.setDesktopFileName("slipstream")

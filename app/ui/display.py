@@ -14,7 +14,7 @@ from pathlib import Path
 
 from app.errors import NoDisplayError
 
-SELFTEST_HINT = "Without a screen, `python -m app selftest --out DIR` runs the main job and draws the window to a file."
+SELFTEST_HINT = "Without a screen, the command `selftest --out DIR` runs the main job and draws the window to a file."
 
 _SCREENLESS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs", "vkkhrdisplay", "minimalegl")
 _PACKAGES = {
@@ -92,13 +92,32 @@ def _wayland_fault(environ: Mapping[str, str]) -> str:
     return missing.message if missing else ""
 
 
+def qt_folder(name: str) -> Path:
+    """Return a folder of the wheel's Qt, as ``plugins``."""
+    import PySide6
+
+    root = Path(PySide6.__file__).parent
+    return root / "Qt" / name if (root / "Qt").is_dir() else root / name
+
+
+def show_qt_its_plugins() -> None:
+    """Tell Qt where its plugins are; to be called before the application is made.
+
+    The wheel tells it in the form of an INI file, whose syntax takes a path with ``;``, ``"``, a backslash or the end
+    of a line in it for something else. Qt would find no plugin, and end the process.
+    """
+    from PySide6.QtCore import QCoreApplication
+
+    plugins = qt_folder("plugins")
+    if plugins.is_dir() and str(plugins) not in QCoreApplication.libraryPaths():
+        QCoreApplication.addLibraryPath(str(plugins))
+
+
 def plugin_fault(name: str) -> NoDisplayError | None:
     """Load Qt's platform plugin as Qt would; return what is wrong with it, with the package that is missing."""
     import ctypes
 
-    import PySide6
-
-    plugin = Path(PySide6.__file__).parent / "Qt" / "plugins" / "platforms" / f"libq{name}.so"
+    plugin = qt_folder("plugins") / "platforms" / f"libq{name}.so"
     if not plugin.is_file():
         return None  # another build of Qt; it will speak for itself
     try:

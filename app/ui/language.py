@@ -9,9 +9,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 
 from app.paths import config_dir, resource
+from app.ui.display import qt_folder
 
 SOURCE_LANGUAGE = "en"
 SYSTEM = "system"
@@ -68,7 +69,7 @@ def install_language(app: QCoreApplication) -> str:
     """
     code = language_for(wanted_language(), QLocale.system().uiLanguages())
     if code != SOURCE_LANGUAGE:
-        qt = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        qt = str(qt_folder("translations"))
         for name, folder in ((f"qtbase_{code}", qt), (f"{_PREFIX}{code}", str(translations_dir()))):
             translator = QTranslator(app)
             if translator.load(name, folder):

@@ -18,6 +18,7 @@ from app.errors import ExportError
 from app.protocol import Engagement
 from app.ui.charts import SpeedCharts
 from app.ui.chats import finish_stored
+from app.ui.display import show_qt_its_plugins
 from app.ui.figures import answer_title, band_of, current_baseline, facts_of, standing
 from app.ui.main_window import MainWindow
 from app.ui.pair_bar import NGRAM, NO_DRAFTER, ModelOption
@@ -139,6 +140,7 @@ def _application(theme: Theme) -> QApplication:
     if not isinstance(app, QApplication):
         if sys.platform == "linux":
             os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        show_qt_its_plugins()
         app = QApplication(sys.argv[:1])
         app.setQuitOnLastWindowClosed(False)
     ThemeSwitch(app).choose(theme)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -102,6 +103,17 @@ def test_desktop_file_and_appstream_data_are_valid(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_folder_that_no_menu_entry_can_name_is_refused_in_words(tmp_path):
+    place = bundle(tmp_path / "two\nlines")
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "share")}
+    done = subprocess.run(
+        [place / "add-to-menu"], env=environment, capture_output=True, text=True, timeout=20, check=False
+    )
+    assert done.returncode == 1
+    assert "line break" in done.stderr
+    assert not (tmp_path / "share").exists()
+
+
 # --- the whole bundle -----------------------------------------------------------------------------------
 
 
@@ -161,6 +173,19 @@ def test_the_bundles_qt_knows_the_same_of_languages_as_the_whole_one(bundle_fold
     said = [subprocess.check_output([one, "-c", LANGUAGES], timeout=60) for one in (python, sys.executable)]
     assert said[0] == said[1]
     assert "Äpfel" in json.loads(said[0])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["semi;colon", 'quo"te', "back\\slash", "new\nline", "100% it's `$HOME` ü:"])
+def test_the_bundle_finds_its_own_parts_in_a_folder_of_any_name(bundle_folder, tmp_path, name):
+    place = tmp_path / name
+    shutil.copytree(bundle_folder, place, symlinks=True, copy_function=os.link)
+    code = "from app.ui.app import make_application; print(make_application().platformName())"
+    python = next((place / "python" / "bin").glob("python3*[0-9]"))
+    environment = {"PATH": "/usr/bin:/bin", "SLIPSTREAM_HOME": str(tmp_path / "home"), "QT_QPA_PLATFORM": "offscreen"}
+    for words in ([python, "-c", code], [place / "slipstream", "list"]):
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.full

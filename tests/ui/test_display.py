@@ -37,7 +37,7 @@ def test_no_display_says_what_to_do(environ, message):
     with pytest.raises(NoDisplayError) as caught:
         require_display(environ)
     assert message in caught.value.message
-    assert "python -m app selftest" in caught.value.hint
+    assert "`selftest --out DIR`" in caught.value.hint
 
 
 def test_a_wayland_display_that_answers_is_enough(tmp_path):
