@@ -52,7 +52,7 @@ def main_window(files: Sequence[str] = ()) -> int:
     """Open the window, with model files to look at; return the exit code."""
     _speak_utf8()
     _log_to("slipstream.log")
-    return _guarded(lambda: int(import_module("app.ui.app").main(files) or DONE))
+    return _guarded(lambda: int(import_module("app.ui.app").main(files) or DONE), _say_in_a_window)
 
 
 def _is_model(word: str) -> bool:
@@ -60,15 +60,16 @@ def _is_model(word: str) -> bool:
     return word.lower().endswith(".gguf") and not word.startswith("-")
 
 
-def _guarded(run: Callable[[], int]) -> int:
+def _guarded(run: Callable[[], int], say: Callable[[str, str], None] | None = None) -> int:
     """Turn what a person can do something about into one line and a hint, and the rest into one line and a log."""
+    say = say or _say
     try:
         code = run()
         if sys.stdout is not None:
             sys.stdout.flush()  # here a full disk can still be told; the interpreter's end has no words for it
     except SlipstreamError as fault:
         logger.info("%s: %s", fault.code, fault.message, exc_info=True)
-        _say(f"error: {fault.message}", fault.hint)
+        say(f"error: {fault.message}", fault.hint)
         return WRONG_USAGE if isinstance(fault, UsageError) else FAILED
     except BrokenPipeError:
         _let_go_of_stdout()
@@ -81,12 +82,10 @@ def _guarded(run: Callable[[], int]) -> int:
             _say(f"error: The output cannot be written: {fault.strerror or fault}.", "Is the disk full?")
             return FAILED
         if isinstance(fault, OSError) and (trouble := _trouble_with_folders()):
-            _say(f"error: {trouble}", "Set SLIPSTREAM_HOME to a folder that can be written, or make room for this one.")
+            say(f"error: {trouble}", "Set SLIPSTREAM_HOME to a folder that can be written, or make room for this one.")
             return FAILED
         logger.exception("unexpected")
-        _say(
-            f"internal error: {type(fault).__name__}: {fault}", f"Please report it; the details are in {_log_place()}."
-        )
+        say(f"internal error: {type(fault).__name__}: {fault}", f"Please report it; the details are in {_log_place()}.")
         return FAILED
     return code
 
@@ -99,6 +98,16 @@ def _say(line: str, hint: str) -> None:
     words = (" ".join(text.split()) for text in lines)
     # A file may be called anything; its name shall not move the cursor or set the title.
     sys.stderr.write("".join("".join(filter(str.isprintable, text)) + "\n" for text in words))
+
+
+def _say_in_a_window(line: str, hint: str) -> None:
+    """Say it, and in an installed program show it, too, where nobody watches a terminal."""
+    from app.paths import bundle_dir
+
+    _say(line, hint)
+    if bundle_dir() is not None and (sys.stderr is None or not sys.stderr.isatty()):
+        words = line.partition(": ")[2]
+        import_module("app.ui.last_words").show(words[:1].upper() + words[1:], hint)
 
 
 def _trouble_with_folders() -> str:
