@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.ui.last_words import box
+from tests.ui.conftest import shows_dialog
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@shows_dialog
 def test_message_and_hint_are_in_the_window(qtbot):
     made = box("The folder /x cannot be made: Permission denied.", "Set SLIPSTREAM_HOME to another.")
     qtbot.addWidget(made)

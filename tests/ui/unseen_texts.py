@@ -15,6 +15,7 @@ TEXTS = {
     "figures.py": {"switch off"},  # an offer, by the name that the panel knows
     "local_keys.py": {"Return", "F2", "Del", "Esc", "Left", "Right", "Home", "End"},
     "language.py": {"English"},  # each language is called what its speakers call it
+    "last_words.py": {"Slipstream"},
     "main_window.py": {"Slipstream", "{} – Slipstream"},
     "model_words.py": {"Slipstream", "set HF_TOKEN or run: hf auth login"},  # what is looked for in a text of the hub's
     "notify_control.py": {"Slipstream"},
