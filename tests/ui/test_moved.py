@@ -18,7 +18,7 @@ window.build()
 from app.ui.controller import report
 os.rename(*sys.argv[1:])
 report(window, {"message": "a slot failed", "exception": ModuleNotFoundError("No module named 'app.ui.later'")})
-print(window.notice.accessibleName(), window.notice.isVisible())
+print(window.notice.accessibleName(), not window.notice.isHidden())
 sys.stdout.flush()
 os._exit(0)
 """
