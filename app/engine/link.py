@@ -2,7 +2,8 @@
 
 Three threads, each blocking on one pipe: the reader (which starts the process, see :mod:`app.engine.leash`, and sees
 its end), the writer, and the drain of its standard error, without which the process would stand still after 64 KiB of
-log.
+log. A fourth waits for the process itself: a library may have left a child behind that holds its pipes, and then the
+reader would see no end.
 
 Where lines come faster than a :class:`Gathering` says, they are left to gather in the pipe for that long. Each look
 takes one of the cores that the engine's threads compute on, and those wait for each other at every layer: on two cores,
@@ -97,8 +98,8 @@ class Link:
             child.kill()
         drain = threading.Thread(target=self._drain, args=(child.process.stderr,), name="engine-log", daemon=True)
         writer = threading.Thread(target=self._write, args=(child,), name="engine-writer", daemon=True)
-        drain.start()
-        writer.start()
+        for thread in (drain, writer, threading.Thread(target=_watch, args=(child,), name="engine-watch", daemon=True)):
+            thread.start()
         try:
             self._read(child.process.stdout)
         except Exception:
@@ -152,3 +153,8 @@ class Link:
         except OSError as fault:
             logger.info("the log pipe is closed: %s", fault)
         leash.close_quietly(pipe)
+
+
+def _watch(child: leash.Child) -> None:
+    child.process.wait()
+    child.end_group()

@@ -338,6 +338,17 @@ def test_a_death_in_mid_answer_is_told_in_words_after_what_came_before(expect_lo
     assert lost.message == error.message
 
 
+@pytest.mark.linux
+def test_a_death_is_told_though_a_child_that_it_left_behind_holds_its_pipes(expect_log):
+    expect_log("WARNING app.engine.client: The engine process has ended")
+
+    async def body(engine):
+        with pytest.raises(EngineDiedError, match="exit status 3"):
+            await asyncio.wait_for(everything(engine.send(generate(engine, "orphan"))), 10)
+
+    with_engine(body)
+
+
 def test_a_kill_fails_every_open_stream(expect_log):
     expect_log("WARNING app.engine.client: The engine process has ended")
 
