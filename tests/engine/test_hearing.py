@@ -16,6 +16,7 @@ from app.engine import leash
 from app.engine.hearing import KEPT_LOG_BYTES, MOST_BYTES, hear
 from app.engine.probe import probe
 from app.errors import EngineDiedError
+from tests.fair_time import FairWatch
 
 FORKS = """
 import os, sys, time
@@ -27,9 +28,9 @@ if os.fork() == 0:
 
 def heard(code: str, timeout_s: float = 20.0):
     child = leash.spawn([sys.executable, "-c", code], stderr=subprocess.PIPE)
-    began_s = time.monotonic()
+    watch = FairWatch()
     found = hear(child, b"question\n", timeout_s)
-    return child, found, time.monotonic() - began_s
+    return child, found, watch.took_s
 
 
 def of_group(pid: int) -> list[psutil.Process]:
