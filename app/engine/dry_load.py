@@ -13,9 +13,9 @@ import msgspec
 
 from app.engine import leash
 from app.engine.devices import check_runtime
-from app.engine.gguf import read_header
 from app.engine.heads import are_heads, has_embedded_heads
 from app.engine.llama import Context, Model, Shape
+from app.engine.parts import read_whole
 from app.engine.sound_numbers import check_numbers
 from app.engine.trial import Question, Verdict
 from app.engine.worker import claim_pipes, prepare_process
@@ -41,7 +41,7 @@ def try_load(path: Path) -> None:
         ModelError: it does not.
         LoadError: no context could be made of it.
     """
-    header = read_header(path)
+    header = read_whole(path)
     check_numbers(header)
     model = Model(str(path), with_mtp=are_heads(header) or has_embedded_heads(header), is_dry=True)
     try:

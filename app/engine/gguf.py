@@ -38,6 +38,7 @@ MAX_NAME_BYTES = 65_535
 MAX_TEXT_BYTES = 16 << 20
 MAX_KEPT_NUMBERS = 4_096
 MAX_DIMS = 4
+MAX_TENSOR_NAME_BYTES = 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,12 +293,16 @@ def _read_array(cursor: Cursor, key: str) -> Array:
 
 def _read_tensors(cursor: Cursor, n: int, alignment: int) -> tuple[TensorInfo, ...]:
     tensors: dict[str, TensorInfo] = {}
+    end = 0
     for _ in range(n):
         tensor = _read_tensor(cursor)
         if tensor.name in tensors:
             cursor.fail(f"has two tensors named {tensor.name[:64]!r}")
         if tensor.offset % alignment or tensor.offset >= 1 << 63:
             cursor.fail(f"has tensor {tensor.name[:64]!r} at an impossible place ({tensor.offset})")
+        if tensor.offset != end:  # llama.cpp takes no other order, no gaps and nothing twice
+            cursor.fail(f"has tensor {tensor.name[:64]!r} at {tensor.offset}, and the one before it ends at {end}")
+        end = -(-(end + tensor.n_bytes) // alignment) * alignment
         tensors[tensor.name] = tensor
     return tuple(tensors.values())
 
@@ -316,7 +321,9 @@ def _read_tensor(cursor: Cursor) -> TensorInfo:
             "It may need a newer version of this program; a file in Q4_K_M, Q4_0 or Q8_0 works.",
         )
     tensor = TensorInfo(name, kind, shape, offset)
-    if tensor.n_elements >= 1 << 63 or (shape and shape[0] % kind.n_block):
+    if len(name.encode()) > MAX_TENSOR_NAME_BYTES:
+        cursor.fail(f"has a tensor whose name is longer than llama.cpp takes ({name[:64]!r}…)")
+    if 0 in shape or tensor.n_elements >= 1 << 63 or (shape and shape[0] % kind.n_block):
         cursor.fail(f"has tensor {name[:64]!r} of an impossible shape {shape} for {kind.name}")
     return tensor
 

@@ -29,6 +29,8 @@ MTP_ARCHITECTURES = frozenset(
 CHAINED_ARCHITECTURES = frozenset(("hy_v3", "mimo2", "step35"))
 """Architectures of which llama.cpp runs several NextN layers; the graphs of the others assert that there is one."""
 
+_MAX_HEADS = 1 << 20
+
 ASSISTANT_SUFFIX = "-assistant"
 """Ends the architecture of files that draft from the target's own memory."""
 
@@ -112,5 +114,9 @@ def _memory_row(header: GgufHeader, *, is_sliding: bool) -> tuple[int, int]:
         return n_heads, length
     pattern = header.metadata.get(f"{header.architecture}.attention.sliding_window_pattern")
     kinds, counts = (array.values or () if isinstance(array, Array) else () for array in (pattern, n_heads))
-    same_kind = [int(count) for count, sliding in zip(counts, kinds, strict=False) if bool(sliding) == is_sliding]
+    same_kind = [
+        int(count) if 0 <= count < _MAX_HEADS else 0  # no number is not
+        for count, sliding in zip(counts, kinds, strict=False)
+        if bool(sliding) == is_sliding
+    ]
     return (same_kind or [0])[-1], length

@@ -24,6 +24,7 @@ from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
 from app.engine.llama import Context, Model, MtpContext, Shape, count_passes
 from app.engine.load_numbers import check_load
 from app.engine.model_kinds import check_writes_text, is_multimodal
+from app.engine.parts import read_whole
 from app.engine.prompt_cache import Held
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
@@ -159,7 +160,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
     """
     check_load(command)
     n_threads = command.n_threads or default_threads()
-    header = read_header(Path(command.target))
+    header = read_whole(Path(command.target))
     check_can_answer(header)
     with_mtp = has_embedded_heads(header)
     model = yield from _load_model(command, command.target, "target", cancel, with_mtp=with_mtp)
@@ -248,12 +249,12 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
     kind: SpecType = "draft-simple"
     try:
         if command.draft is not None:
-            header = read_header(Path(command.draft))
+            header = read_whole(Path(command.draft))
             check_writes_text(header)
             kind = "draft-mtp" if are_heads(header) else "draft-simple"
             if kind == "draft-mtp":
                 why_not["draft-simple"] = "The draft file holds MTP heads: choose draft-mtp."
-                _check_heads(read_header(Path(command.target)), header)
+                _check_heads(read_whole(Path(command.target)), header)
                 pair.heads = yield from _load_heads(command, command.draft, pair, cancel)
             else:
                 pair.draft = yield from _load_fitting_draft(command, command.draft, pair, cancel)

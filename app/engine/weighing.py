@@ -10,11 +10,11 @@ import re
 from pathlib import Path
 
 from app.engine.drafters.draft_model import check_vocabularies
-from app.engine.gguf import read_header
 from app.engine.heads import are_heads, check_can_answer, has_embedded_heads, why_not_for
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
 from app.engine.llama import Context, Model, MtpContext, Shape
 from app.engine.llama.backend import listening
+from app.engine.parts import read_whole
 from app.engine.probe import Sizes, Weighed
 from app.errors import PairError, SlipstreamError
 from app.protocol import Load
@@ -50,7 +50,7 @@ def weigh(command: Load) -> Weighed:
         ModelFileError: llama.cpp refuses the target.
         LoadError: no context can be made of it.
     """
-    header = read_header(Path(command.target))
+    header = read_whole(Path(command.target))
     check_can_answer(header)
     model = Model(command.target, with_mtp=has_embedded_heads(header), is_dry=True)
     n_ctx = target_n_ctx(command, model.n_ctx_train)
@@ -85,7 +85,7 @@ def _weigh_draft(command: Load, target: Model, context: Context) -> Sizes | None
         with listening(scale.listen):
             MtpContext(target, context, n_threads=1, memory=command.draft_memory)
         return Sizes(0, **scale.n_bytes)
-    header = read_header(Path(command.draft))
+    header = read_whole(Path(command.draft))
     if not are_heads(header):
         model = Model(command.draft, is_dry=True)
         check_vocabularies(target, model)
@@ -93,7 +93,7 @@ def _weigh_draft(command: Load, target: Model, context: Context) -> Sizes | None
         with listening(scale.listen):
             Context(model, Shape(n_ctx=n_ctx, n_threads=1, n_rows_max=1, memory=command.draft_memory))
         return Sizes(model.n_bytes, **scale.n_bytes)
-    if (reason := why_not_for(read_header(Path(command.target)), header)) is not None:
+    if (reason := why_not_for(read_whole(Path(command.target)), header)) is not None:
         raise PairError(reason)
     model = Model(command.draft, with_mtp=True, is_dry=True)
     check_vocabularies(target, model)

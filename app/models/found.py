@@ -46,14 +46,25 @@ class Found:
 
 
 def gguf_files(folder: Path, depth: int = MAX_DEPTH) -> Iterator[Path]:
-    """Yield the GGUF files below a folder by name; of split models only the first part, and links that lead nowhere."""
-    found = [path for path in _files(folder, depth) if path.suffix.lower() == ".gguf" and _is_first(path)]
+    """Yield the GGUF files below a folder by name, and links that lead nowhere; of a split model one part, the first.
+
+    Where part 1 is lacking, the first of those that are there: the model is broken, and takes its room.
+    """
+    found = [path for path in _files(folder, depth) if path.suffix.lower() == ".gguf"]
+    first: dict[tuple[Path, str], Path] = {}
+    for path in found:
+        if (part := PART.search(path.stem)) is not None:
+            whole = path.parent, f"{path.stem[: part.start()]}-of-{part[2]}"
+            first[whole] = min(path, first.get(whole, path))
+    kept = set(first.values())
+    found = [path for path in found if path in kept or PART.search(path.stem) is None]
     yield from sorted(found, key=lambda path: (path.name.lower(), len(path.parts), path))
 
 
-def _is_first(path: Path) -> bool:
+def is_lone(path: Path) -> bool:
+    """Tell whether a file is a part of a model whose first part is not there."""
     part = PART.search(path.stem)
-    return part is None or int(part[1]) == 1
+    return part is not None and int(part[1]) != 1
 
 
 def _files(folder: Path, depth: int) -> Iterator[Path]:

@@ -62,7 +62,7 @@ def inspect(path: Path, library: Library, how: Load, room: Room) -> Inspected:
     """Look at one file; ``how`` names the target in use, as the library knows it, and the context length."""
     try:
         entry = library.resolve(str(path.absolute()))
-        header = library.header(entry.path)
+        header = library.whole(entry.path)
         needed = reckon(header, None, how, room).n_bytes
     except ModelError as fault:
         return Inspected(path, problem=fault.message, hint=fault.hint)

@@ -21,7 +21,7 @@ from pathlib import Path
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads
 from app.engine.model_kinds import hint_of, what_else
-from app.engine.parts import part_paths, whole_name
+from app.engine.parts import joined, part_paths, whole_name
 from app.errors import ModelError, ModelFileError, ModelNotFoundError
 from app.models.facts import FactBook, Facts
 from app.models.found import MAX_DEPTH, Found, Source, real_path
@@ -202,6 +202,15 @@ class Library:
                 del self._headers[next(iter(self._headers))]
         return known[1]
 
+    def whole(self, path: Path) -> GgufHeader:
+        """Return the header of a model with the tensors of all its parts, of which the first may hold none.
+
+        Raises:
+            ModelError: a part is not there, is another model's, or is not sound and complete.
+        """
+        first = self.header(path)
+        return joined(first, [self.header(part) for part in part_paths(path, first)[1:]])
+
     def _facts(self, path: Path) -> tuple[Facts, int]:
         """Return what a listing says of a file, and the bytes of all its parts.
 
@@ -218,9 +227,9 @@ class Library:
             facts = self._book.get(path, state)
         if facts is not None and facts.n_parts == 1 and _may_be_read(path):
             return facts, facts.n_bytes
-        header = self.header(path)
+        parts = part_paths(path, self.header(path))
+        header = self.whole(path)
         _check_is_a_model(header)
-        parts = part_paths(path, header)
         kind = (header.architecture, header.quantisation, are_heads(header), len(parts))
         facts = Facts(state.st_size, state.st_mtime_ns, *kind)
         with self._lock:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from app.engine.parts import whole_name
 from app.models import hub_cache, llama_cache, ollama
-from app.models.found import Found, Source, gguf_files
+from app.models.file_lock import FileLock
+from app.models.found import Found, Source, gguf_files, is_lone
 from app.models.neighbours import find_gpt4all, find_in_folders, find_jan, lm_studio_folders
+from app.models.part_file import PARTS_FOLDER
 from app.paths import person_dir
 
 ONLY_OWN = "SLIPSTREAM_ONLY_OWN"
@@ -40,8 +42,19 @@ def own_place(folder: Path) -> Place:
 
 
 def find_own(folder: Path) -> Iterator[Found]:
-    """Yield the GGUF files of our folder; a repository's lie two folders deep."""
+    """Yield the GGUF files of our folder; a repository's lie two folders deep.
+
+    The first part of a split model comes last: while one is taken in, the others are not told of.
+    """
+    is_importing = None
     for path in gguf_files(folder):
+        if is_lone(path):
+            if is_importing is None:
+                is_importing = any(
+                    FileLock(lock).is_taken() for lock in (folder / PARTS_FOLDER).glob("importing-*.lock")
+                )
+            if is_importing:
+                continue
         parts = path.relative_to(folder).parts
         origin = "/".join(parts[:2]) if len(parts) > 2 else ""
         yield Found(path, whole_name(path.stem), "folder", origin)

@@ -191,7 +191,7 @@ BROKEN = {
         "holds no weights",
     ),
     "anonymous": (
-        lambda path, pair: write(path, RawGguf().add_tensor("t", [0])),
+        lambda path, pair: path.write_bytes(RawGguf().add_tensor("t", []).bytes() + bytes(4)),
         ModelFileError,
         "does not say which architecture",
     ),
@@ -291,3 +291,33 @@ def test_a_place_that_hangs_does_not_keep_the_starter_waiting(folder):
     finally:
         goes_on.set()
         thread.join()
+
+
+def test_parts_of_a_split_model_that_are_not_whole_or_not_its_own_make_it_broken(folder):
+    def part(index, n, name):
+        raw = small().add("split.no", 2, RawGguf().number(index, "H")).add("split.count", 2, RawGguf().number(n, "H"))
+        write(folder / f"{name}-{index + 1:05d}-of-{n:05d}.gguf", raw)
+
+    for name in ("cut", "foreign", "headless", "page"):
+        part(0, 2, name)
+        part(1, 2, name)
+    cut = folder / "cut-00002-of-00002.gguf"
+    cut.write_bytes(cut.read_bytes()[:-1])
+    part(2, 3, "other")
+    (folder / "other-00003-of-00003.gguf").rename(folder / "foreign-00002-of-00002.gguf")
+    (folder / "headless-00001-of-00002.gguf").unlink()
+    tiny.text_file(folder / "page-00002-of-00002.gguf")
+    contents = Library([folder]).contents()
+
+    assert [entry.name for entry in contents.models] == ["starter"]
+    assert [
+        (file.path.name, word) for file, word in zip(contents.broken, WORDS, strict=True) if word in file.reason
+    ] == [
+        ("cut-00001-of-00002.gguf", "ends after"),
+        ("foreign-00001-of-00002.gguf", "is not part 2 of 2"),
+        ("headless-00002-of-00002.gguf", "is part 2 of 2"),
+        ("page-00001-of-00002.gguf", "not a GGUF file"),
+    ]
+
+
+WORDS = ("ends after", "is not part 2 of 2", "is part 2 of 2", "not a GGUF file")
