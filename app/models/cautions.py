@@ -80,7 +80,7 @@ def scheme_of(header: GgufHeader) -> str:
 def _about_sizes(target: GgufHeader, draft: GgufHeader) -> list[str]:
     ours, theirs = (sum(tensor.n_bytes for tensor in header.tensors) for header in (target, draft))
     found = []
-    if theirs > ours * LARGEST_SHARE:
+    if ours and theirs > ours * LARGEST_SHARE:
         found.append(f"The draft has {theirs / ours:.0%} of the target's weights; above a third it seldom pays.")
     if target.n_params < SMALL_TARGET_PARAMS:
         found.append(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from app.engine.byte_cursor import FileSource
+from app.engine.gguf import Array
 from app.engine.probe import Sizes
 from app.engine.session import Session
 from app.engine.template import Renderer
@@ -27,6 +28,8 @@ from app.models.pairs import (
     judge_ngram,
     with_memory,
 )
+from app.models.suggestions import suggest
+from app.protocol import Load
 from tests.engine.sessions import load
 from tests.fixtures import tiny, tiny_mtp
 from tests.fixtures.raw_gguf import RawGguf, small
@@ -237,3 +240,23 @@ def test_the_real_pair_fits_and_the_starter_does_not(session):
     assert "Token 5 is '&' in the target and '<file_sep>' in the draft." in bad.reasons
     assert "draft-simple" in load(session, target, draft, n_ctx=512).drafters
     assert "draft-simple" not in load(session, target, small_one, n_ctx=512).drafters
+
+
+NASTY = (0, -1, 2**64 - 1, float("nan"), float("inf"), True, "", Array("f32", 2, 0, 8, (float("nan"), float("inf"))))
+NASTY += (Array("u32", 0, 0, 0, ()), Array("u32", 2, 0, 8, (0, 2**32 - 1)), Array("i32", 10**9, 0, 4 * 10**9, None))
+
+
+@pytest.mark.parametrize("make", [tiny.llama_pair, tiny_mtp.gemma4_pair, tiny_mtp.qwen35_pair])
+def test_whatever_a_header_says_it_is_judged(tmp_path, make):
+    pair = make(tmp_path)
+    target, draft = candidate_of_file(pair.target), candidate_of_file(pair.draft)
+    room, how = Room("CPU", 8 << 30, 16 << 30), Load(0, "")
+    for one in (target, draft):
+        said = one.header.metadata
+        headers = [replace(one.header, metadata={**said, key: value}) for key in said for value in NASTY]
+        empty = tuple(replace(tensor, shape=(0,)) for tensor in one.header.tensors)
+        for header in (*headers, replace(one.header, tensors=empty)):
+            liar = replace(one, header=header)
+            suggest(liar, [draft], how, room)
+            suggest(target, [liar], how, room)
+            judge(liar, liar)
