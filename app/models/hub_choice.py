@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import unquote
 
 from app.errors import HubNotFoundError
 from app.models.remote import RemoteFile, check_repo
@@ -58,7 +59,7 @@ def read_name(text: str, endpoint: str = "") -> Wanted:
             words = words[len(host) :]
             break
     words = words.split("?", 1)[0].split("#", 1)[0].strip("/")
-    parts = words.split("/")
+    parts = [unquote(part) for part in words.split("/")]  # refs%2Fpr%2F1 is one part, and a revision
     if len(parts) > 4 and parts[2] in ("blob", "resolve", "raw"):
         revision = None if parts[3] == "main" else parts[3]
         return Wanted(check_repo("/".join(parts[:2])), path="/".join(parts[4:]), revision=revision)
@@ -137,10 +138,10 @@ def _all_parts(files: Iterable[RemoteFile], first: RemoteFile) -> tuple[RemoteFi
         return (first,)
     prefix = _prefix(first.path)
     parts = {_part(file.path)[0]: file for file in files if _part(file.path)[1] == n and _prefix(file.path) == prefix}
-    missing = [index for index in range(1, n + 1) if index not in parts]
-    if missing:
+    missing = next((index for index in range(1, n + 1) if index not in parts), None)
+    if missing is not None:
         raise HubNotFoundError(
-            f"{first.repo} lacks part {missing[0]} of {n} of {prefix}.", "Take another quantisation or repository."
+            f"{first.repo} lacks part {missing} of {n} of {prefix}.", "Take another quantisation or repository."
         )
     return tuple(parts[index] for index in range(1, n + 1))
 

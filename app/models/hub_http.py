@@ -191,12 +191,15 @@ def opened(url: str, headers: Mapping[str, str], silence_s: float) -> Iterator[A
 
     session = get_session()
     times = (CONNECT_S, silence_s, silence_s, CONNECT_S)
-    asking = session.build_request("GET", url, headers=dict(headers), timeout=times)
 
     def send() -> Answer:
+        asking = session.build_request("GET", url, headers=dict(headers), timeout=times)
         return session.send(asking, stream=True, follow_redirects=False)
 
-    answer = within(OPEN_FACTOR * silence_s, send, lambda late: late.close())
+    try:
+        answer = within(OPEN_FACTOR * silence_s, send, lambda late: late.close())
+    except ValueError as fault:  # a host that no name of a host can be
+        raise _no_address() from fault
     try:
         yield answer
     finally:
@@ -212,11 +215,19 @@ def redirect_of(answer: Answer, url: str) -> str | None:
     location = answer.headers.get("location", "")
     if answer.status_code not in (301, 302, 303, 307, 308) or not location:
         return None
-    target = urljoin(url, location)
+    try:
+        target = urljoin(url, location)
+        scheme = urlsplit(target).scheme
+    except ValueError as fault:
+        raise _no_address() from fault
     safe = ("https", "http") if urlsplit(url).scheme == "http" else ("https",)
-    if urlsplit(target).scheme not in safe:
+    if scheme not in safe:
         raise NetworkError("The hub sends us to an unsafe address.", SIGN_IN_PAGE)
     return target
+
+
+def _no_address() -> NetworkError:
+    return NetworkError("The hub's address, or one that it sends us to, is none.", "Check HF_ENDPOINT, or try later.")
 
 
 def _check_same(access: Access, file: RemoteFile, url: str, answer: Answer) -> None:
@@ -290,4 +301,8 @@ def _cut(answer: Answer) -> None:
 
 def _origin(url: str) -> tuple[str, str, int | None]:
     parts = urlsplit(url)
-    return parts.scheme, (parts.hostname or "").lower(), parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    try:
+        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:  # no port that there is
+        port = -1
+    return parts.scheme, (parts.hostname or "").lower(), port

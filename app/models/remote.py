@@ -12,6 +12,8 @@ from app.errors import DownloadError, UsageError
 
 _LONGEST_NAME = 96
 _LONGEST_PATH = 400
+_LONGEST_PART_BYTES = 200
+"""File systems take 255 bytes; what is kept beside a file has some letters more in its name."""
 _WINDOWS_NAMES = {"con", "prn", "aux", "nul", "conin$", "conout$"}
 _WINDOWS_NAMES |= {f"{kind}{n}" for kind in ("com", "lpt") for n in "0123456789\u00b9\u00b2\u00b3"}
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}|git:[0-9a-f]{40}")
@@ -147,5 +149,5 @@ def _is_safe_part(part: str) -> bool:
         is_name
         and not _UNFIT & set(part)
         and part.split(".")[0].rstrip().lower() not in _WINDOWS_NAMES
-        and len(part) < 200
+        and len(part.encode()) <= _LONGEST_PART_BYTES
     )

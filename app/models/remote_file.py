@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+from app.engine.parts import PART
 from app.errors import NetworkError
 from app.models.hub_faults import PassingError
 from app.models.hub_http import Access, open_range
@@ -12,6 +13,8 @@ from app.models.patience import Patience
 from app.models.remote import RemoteFile
 
 FIRST_FETCH_BYTES = 1 << 20
+FIRST_FETCH_OF_PART_BYTES = 256 << 10
+"""The vocabulary is in the first part of a split model; the others tell of some tensors only."""
 LARGEST_FETCH_BYTES = 4 << 20
 MAX_KEPT_BYTES = 64 << 20
 LEAST_RATE_BYTES_S = 32 << 10
@@ -27,7 +30,8 @@ class RemoteSource:
         self._patience = patience
         self._beginning = bytearray()
         self._lock = threading.Lock()
-        self._step = FIRST_FETCH_BYTES
+        part = PART.search(file.name.removesuffix(".gguf"))
+        self._step = FIRST_FETCH_BYTES if part is None or int(part[1]) == 1 else FIRST_FETCH_OF_PART_BYTES
         self.n_fetched_bytes = 0
         self._waited_s = 0.0
 
@@ -65,18 +69,28 @@ class RemoteSource:
         began_s = time.monotonic() - self._waited_s
         while len(got) < end - first:
             before = len(got)
-            asked_s = None
             try:
                 self._append(got, first + before, end, began_s)
+                broken = PassingError(NetworkError("The connection to the hub ended early.", "Try again later."))
             except PassingError as passing:
-                n_failures = 0 if len(got) > before else n_failures + 1
-                if n_failures >= self._patience.n_tries:
-                    raise passing.fault from None
-                asked_s = passing.asked_s
+                broken = passing
+            n_failures = 0 if len(got) > before else n_failures + 1
             if len(got) < end - first:
-                time.sleep(self._patience.delay_s(n_failures, asked_s))
+                self._wait(broken, n_failures, began_s)
         self._waited_s = time.monotonic() - began_s
         return bytes(got)
+
+    def _wait(self, broken: PassingError, n_failures: int, began_s: float) -> None:
+        """Wait for the next try, unless there were enough, or that would take longer than somebody waits."""
+        delay_s = self._patience.delay_s(n_failures, broken.asked_s)
+        is_too_long = time.monotonic() + delay_s - began_s > self._longest_s
+        if n_failures >= self._patience.n_tries or is_too_long:
+            raise broken.fault from None
+        time.sleep(delay_s)
+
+    @property
+    def _longest_s(self) -> float:
+        return self._patience.answer_s + self.n_fetched_bytes / LEAST_RATE_BYTES_S
 
     def _append(self, got: bytearray, first: int, end: int, began_s: float) -> None:
         with open_range(self._access, self._file, first, end - 1) as reply:
@@ -92,7 +106,7 @@ class RemoteSource:
                     return
 
     def _check_pace(self, waited_s: float) -> None:
-        if waited_s > self._patience.answer_s + self.n_fetched_bytes / LEAST_RATE_BYTES_S:
+        if waited_s > self._longest_s:
             raise NetworkError(
                 f"The hub sends the header of {self.name} too slowly to be read.",
                 "Try again later; pulling the file takes longer, but goes on after any break.",

@@ -27,6 +27,8 @@ def chosen(paths: list[str], tag: str = "") -> list[str]:
         ("https://huggingface.co/org/m/tree/main", Wanted("org/m")),
         ("https://huggingface.co/org/m/tree/v2", Wanted("org/m", revision="v2")),
         ("https://huggingface.co/org/m/blob/main/a/b.gguf?download=true", Wanted("org/m", path="a/b.gguf")),
+        ("https://huggingface.co/org/m/resolve/main/a%20b/c.gguf", Wanted("org/m", path="a b/c.gguf")),
+        ("https://huggingface.co/org/m/tree/refs%2Fpr%2F1", Wanted("org/m", revision="refs/pr/1")),
         ("http://mirror:8080/org/m/resolve/v2/b.gguf", Wanted("org/m", path="b.gguf", revision="v2")),
     ],
 )
