@@ -21,11 +21,16 @@ def too_slow(limit_s: float) -> NetworkError:
     )
 
 
-def within(limit_s: float, work: Callable[[], T], undo: Callable[[T], object] = lambda _value: None) -> T:
+def within(
+    limit_s: float,
+    work: Callable[[], T],
+    undo: Callable[[T], object] = lambda _value: None,
+    is_unwanted: Callable[[], bool] = lambda: False,
+) -> T:
     """Do something on a thread of its own, which is left to itself after so long; ``undo`` what it brings too late.
 
     Raises:
-        NetworkError: it took too long.
+        NetworkError: it took too long, or ``is_unwanted`` has come true meanwhile.
     """
     values: list[T] = []
     faults: list[BaseException] = []
@@ -46,7 +51,7 @@ def within(limit_s: float, work: Callable[[], T], undo: Callable[[T], object] = 
     thread = threading.Thread(target=run, name="hub question", daemon=True)
     thread.start()
     until_s = time.monotonic() + limit_s
-    while thread.is_alive() and (left_s := until_s - time.monotonic()) > 0:
+    while thread.is_alive() and (left_s := until_s - time.monotonic()) > 0 and not is_unwanted():
         thread.join(min(left_s, _WAKE_S))  # on Windows a longer wait would not heed Ctrl-C
     with lock:
         is_late = True

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import errno
 import logging
+import math
 import os
 import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import Literal
 
-from app.errors import DiskFullError, DownloadError
+from app.errors import DiskFullError, DownloadError, SlipstreamError
+from app.models.deadline import within
 from app.models.follower import Follower
 from app.models.hub_faults import PassingError
 from app.models.hub_http import Reply
@@ -127,13 +129,26 @@ class Transfer:
 
     def _receive(self, out: FileIO, follower: Follower) -> None:
         self.stage = "downloading"
-        with self._open_at(self.file, self.n_bytes) as reply:
+        with self._opened() as reply:
             self._cut = reply.cut
             try:
                 self._check_stop()  # it may have been called just before there was something to cut
                 self._take_all(reply, out, follower)
             finally:
                 self._cut = None
+
+    @contextmanager
+    def _opened(self) -> Iterator[Reply]:
+        """Open the file where it is to go on; a stop does not wait for a server that says nothing."""
+        with ExitStack() as stack:
+            opening = self._open_at(self.file, self.n_bytes)
+            try:
+                reply = within(math.inf, opening.__enter__, lambda _late: _close(opening), self._stop.is_set)
+            except SlipstreamError:
+                self._check_stop()
+                raise
+            stack.push(opening)
+            yield reply
 
     def _take_all(self, reply: Reply, out: FileIO, follower: Follower) -> None:
         n_passed_over = self.n_bytes - reply.first
@@ -179,6 +194,10 @@ class Transfer:
     def _check_stop(self) -> None:
         if self._stop.is_set():
             raise StoppedError
+
+
+def _close(opening: AbstractContextManager[Reply]) -> None:
+    opening.__exit__(None, None, None)
 
 
 def _cannot_write(path: Path, fault: OSError) -> DownloadError:
