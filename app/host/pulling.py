@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.models.hub import Hub
     from app.models.remote import Item
     from app.models.shelf import Shelf
+    from app.models.unfinished import Unfinished
 
 PullPhase = Literal[
     "asking",
@@ -107,12 +108,13 @@ class Pulls:
     async def look(self) -> None:
         """Add what was begun and is not there yet, also by earlier runs of the program."""
         found = await beside(lambda: _unfinished(self._folder), "unfinished downloads")
-        for item, n_bytes, is_taken in found:
+        for one in found:
+            item = one.item
             if item.title in self._pulls:
                 continue
             self._what[item.title] = item
-            detail = "Another program of ours is getting it now." if is_taken else ""
-            self._set(Pull(item.title, "paused", n_bytes, item.n_bytes, detail=detail))
+            detail = "Another program of ours is getting it now." if one.is_running else ""
+            self._set(Pull(item.title, "paused", one.n_bytes, item.n_bytes, detail=detail))
 
     def get(self, what: Item | CatalogPair) -> Pull:
         """Begin a pull, or go on with it; what runs already goes on running."""
@@ -186,6 +188,9 @@ class Pulls:
         except OSError as fault:
             words = f"The download stopped: {fault.strerror or fault}."
             self._end(title, "failed", words, "Check the disk, then go on: nothing is lost.")
+        except Exception:  # a fault of ours: the row must not say for ever that something is coming
+            self._end(title, "failed", "The download stopped by a fault of this program.", "Go on: nothing is lost.")
+            raise
         finally:
             self._tasks.pop(title, None)
 
@@ -267,16 +272,7 @@ def _discard(folder: Path | None, title: str, what: Item | CatalogPair | None) -
         discard(shelf, item)
 
 
-def _unfinished(folder: Path | None) -> list[tuple[Item, int, bool]]:
-    """Return what was begun, how many bytes of it are there, and whether somebody is getting it now."""
-    from app.models.part_file import PartFile
+def _unfinished(folder: Path | None) -> list[Unfinished]:
+    from app.models.unfinished import unfinished
 
-    shelf = _shelf(folder)
-    found = []
-    for item in shelf.unfinished():
-        parts = [PartFile(shelf.folder, file) for file in item.files]
-        n_bytes = sum(
-            file.n_bytes if shelf.is_there(file) else part.n_bytes for file, part in zip(item.files, parts, strict=True)
-        )
-        found.append((item, n_bytes, any(part.is_taken() for part in parts)))
-    return found
+    return unfinished(_shelf(folder))

@@ -47,19 +47,23 @@ def is_the_file(path: Path, file: RemoteFile, check_stop: Callable[[], None]) ->
     return running.hexdigest() == file.digest.partition(":")[2]
 
 
-def seed(part: PartFile, path: Path) -> None:
-    """Begin a part with the bytes of a cached file, from where it is; the whole is checked like any download.
+def seed(part: PartFile, path: Path, file: RemoteFile, check_stop: Callable[[], None]) -> None:
+    """Make a part of a cached file, and compare what is on the disk with the hub's hash; what was there goes.
 
     Raises:
-        DownloadError: the disk does not take it.
+        DownloadError: the disk does not take it, or the cached file is another one now.
     """
     try:
+        part.discard()  # nobody has compared what had arrived
         with path.open("rb", buffering=0) as source, part.open() as out:
-            source.seek(part.n_bytes)
             while block := memoryview(source.read(BLOCK_BYTES)):
+                check_stop()
                 while block:
                     block = block[out.write(block) :]
             os.fsync(out.fileno())
+        if not is_the_file(part.path, file, check_stop):
+            part.discard()
+            raise DownloadError(f"{path} changed while it was copied.", "Pull again: what else came is kept.")
     except OSError as fault:
         raise DownloadError(
             f"{path} cannot be copied: {fault.strerror or fault}.", "Make room, then pull again: nothing is lost."

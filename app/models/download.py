@@ -28,6 +28,7 @@ from app.models.relocation import check_not_moving
 from app.models.remote import Item
 from app.models.removal import discard
 from app.models.shelf import Shelf
+from app.models.unfinished import Unfinished, unfinished
 
 Phase = Literal["waiting", "checking", "downloading", "stalled", "retrying", "verifying", "done"]
 
@@ -55,15 +56,6 @@ class Progress:
     eta_s: float | None = None
     detail: str = ""
     paths: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """An item that was begun; ``is_running`` is true while this or another process gets it."""
-
-    item: Item
-    n_bytes: int
-    is_running: bool
 
 
 class Downloads:
@@ -107,15 +99,7 @@ class Downloads:
 
     def unfinished(self) -> list[Unfinished]:
         """List what was begun and is not there yet, also by earlier runs of the program."""
-        found, shelf = [], self._shelf
-        for item in shelf.unfinished():
-            parts = [PartFile(shelf.folder, file) for file in item.files]
-            n_bytes = sum(
-                file.n_bytes if shelf.is_there(file) else part.n_bytes
-                for file, part in zip(item.files, parts, strict=True)
-            )
-            found.append(Unfinished(item, n_bytes, any(part.is_taken() for part in parts)))
-        return found
+        return unfinished(self._shelf)
 
     def discard(self, item: Item) -> None:
         """Drop an item that is not finished, and what has arrived of it.
@@ -152,8 +136,10 @@ class Downloads:
                 ended, waiting = await asyncio.wait(waiting, timeout=TICK_S, return_when=asyncio.FIRST_EXCEPTION)
                 for task in ended:
                     task.result()
-        finally:
+        except BaseException:
             job.stop()
+            raise
+        finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)

@@ -13,7 +13,7 @@ from app.models.hub import Hub
 from app.models.part_file import PartFile
 from app.models.places import shared_caches
 from app.models.remote import Item, RemoteFile
-from app.models.shelf import Shelf
+from app.models.shelf import Shelf, in_the_way
 from app.models.transfer import StoppedError, Transfer
 
 logger = logging.getLogger(__name__)
@@ -91,10 +91,7 @@ class Fetch:
             ) from fault
         finally:
             self.is_checking = False
-        raise DownloadError(
-            f"Another file is in the place of {self.file.path}: {place}.",
-            "It was not pulled, so it is kept: move it away, then pull again.",
-        )
+        raise in_the_way(self.file, place)
 
     def _is_in_cache(self, cached: Path) -> bool:
         """Compare with what a cache has; a file that is another one, or cannot be read, is fetched as if none were."""
@@ -117,10 +114,11 @@ class Fetch:
         """Copy a file that was to stay in a cache into its part.
 
         Raises:
+            StoppedError: :meth:`stop` was called.
             DownloadError: the disk does not take it.
         """
         if self.in_place is not None:
-            seed(self.part, self.in_place)
+            seed(self.part, self.in_place, self.file, self._check_stop)
             self.in_place, self.is_there = None, False
 
     def _check_stop(self) -> None:

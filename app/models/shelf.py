@@ -10,7 +10,6 @@ A file comes to its place in one step, whole and checked, or not at all.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import sys
 import tempfile
@@ -22,10 +21,9 @@ from typing import TypeVar
 import msgspec
 
 from app.errors import DownloadError
+from app.models.found import read_note
 from app.models.part_file import PARTS_FOLDER, PartFile
 from app.models.remote import Item, RemoteFile, check_repo, is_safe_path, is_sound
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -91,6 +89,8 @@ class Shelf:
 
     def _put(self, item: Item, file: RemoteFile, part: PartFile) -> None:
         place = self.place(file)
+        if self.is_in_the_way(file):
+            raise in_the_way(file, place)
         receipt = Receipt(file, item.title, part.path.stat().st_mtime_ns)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -143,6 +143,14 @@ class Shelf:
         return self.folder / PARTS_FOLDER / f"{stem}.json"
 
 
+def in_the_way(file: RemoteFile, place: Path) -> DownloadError:
+    """Say that a place is taken by a file that was not pulled."""
+    return DownloadError(
+        f"Another file is in the place of {file.path}: {place}.",
+        "It was not pulled, so it is kept: move it away, then pull again.",
+    )
+
+
 def read_receipt(place: Path) -> Receipt | None:
     """Return what is known of a pulled file; None if it was not pulled."""
     return _read(_receipt_path(place), Receipt)
@@ -159,13 +167,7 @@ def _receipt_path(place: Path) -> Path:
 
 
 def _read(path: Path, kind: type[T]) -> T | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except FileNotFoundError:
-        return None
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
-        logger.info("not read: %s: %s", path.name, fault)
-        return None
+    return read_note(path, kind)  # a folder that was taken as it is may hold anything: pipes, notes without an end
 
 
 def _write(path: Path, value: msgspec.Struct) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from app.models.download import Downloads, Progress
 from app.models.library import Library
+from app.models.part_file import PartFile
 from app.models.remote import Item
 from tests.fixtures.raw_gguf import RawGguf, small
 
@@ -135,3 +136,17 @@ def test_parts_of_a_split_model_come_to_lie_together(server, hub, folder, cache,
     assert last.paths[0].is_relative_to(cache if len(cached) == 3 else folder)
     assert server.n_sent == sum(path.stat().st_size for index, path in enumerate(paths) if index not in cached)
     assert Library([last.paths[0].parent]).entries()[1].n_bytes == item.n_bytes
+
+
+def test_what_had_arrived_of_a_part_is_not_mixed_with_what_the_cache_has(server, hub, folder, cache, tmp_path):
+    paths = split(tmp_path, 2)
+    for path in paths:
+        server.add(REPO, path.name, path)
+    item = hub.resolve(f"{REPO}:Q8_0")
+    begun = PartFile(folder, item.files[0])
+    begun.path.parent.mkdir(parents=True)
+    begun.path.write_bytes(b"damaged on its way")
+    keep(cache, item, 0, paths[0].read_bytes())
+    last = pull(hub, folder, item)[-1]
+
+    assert [path.read_bytes() for path in last.paths] == [path.read_bytes() for path in paths]

@@ -499,3 +499,22 @@ def test_a_pulled_model_is_in_the_library_and_a_half_one_is_not(server, hub, tmp
     entry = Library().resolve("tiny-Q8_0")
     assert entry.path == models_dir() / "org/tiny-GGUF/tiny-Q8_0.gguf"
     assert entry.source == "folder"
+
+
+def test_a_file_that_is_put_there_meanwhile_is_kept(server, hub, folder, item):
+    server.rate_bytes_s = 8 * MIB
+    own = place(folder, item)
+
+    async def run():
+        async with aclosing(Downloads(hub, folder, spare_bytes=0).get(item)) as steps:
+            async for step in steps:
+                if step.n_bytes and not own.exists():
+                    own.parent.mkdir(parents=True)
+                    own.write_bytes(b"somebody's only copy")
+
+    with pytest.raises(DownloadError, match="Another file is in the place"):
+        asyncio.run(run())
+    assert own.read_bytes() == b"somebody's only copy"
+    own.unlink()
+    pull(hub, folder, item)
+    assert server.n_sent < 9 * MIB

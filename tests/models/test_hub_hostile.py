@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import socket
 import threading
 import tracemalloc
-from contextlib import suppress
+from contextlib import aclosing, suppress
 
 import pytest
 
-from app.errors import DownloadError, HubError, HubNotFoundError, NetworkError
+from app.errors import DownloadError, HubError, HubNotFoundError, NetworkError, RateLimitError
 from app.models.download import Downloads
 from app.models.hub import Hub
 from app.models.hub_api import MAX_API_BYTES
@@ -198,7 +199,7 @@ def lfs(name, sha=SHA, size=1000):
         *("../up.gguf", "a/../../up.gguf", "/etc/up.gguf", "C:/up.gguf", "C:up.gguf", "\\\\host\\up.gguf", "a\\b.gguf"),
         *("a\0b.gguf", "a\nb.gguf", "a\x1b[2J.gguf", "CON.gguf", "nul", "com1.Q4.gguf", "aux/x.gguf", "x.gguf:stream"),
         *("", ".", "..", "a//b.gguf", "./a.gguf", ".hidden.gguf", "dot./x.gguf", "space /x.gguf", "a/" * 3000 + "b"),
-        *("CONIN$.gguf", "a\u202eb.gguf"),
+        *("CONIN$.gguf", "a\u202eb.gguf", "ö" * 120 + ".gguf"),
     ],
 )
 def test_names_that_could_do_harm_are_not_listed(server, hub, name):
@@ -234,6 +235,15 @@ def test_a_note_that_was_written_by_somebody_else_is_not_followed(tmp_path):
         shelf.remember(Item(f"bad {n}", (RemoteFile(**fields),)))
         assert shelf.remembered(f"bad {n}") is None
     assert [item.title for item in shelf.unfinished()] == ["good"]
+
+
+@pytest.mark.linux
+def test_a_note_that_is_no_file_is_not_waited_for(tmp_path):
+    notes = tmp_path / "models/.downloads"
+    notes.mkdir(parents=True)
+    os.mkfifo(notes / "a.json")
+    (notes / "b.json").write_bytes(b"[" * (2 << 20))
+    assert list(Shelf(tmp_path / "models").unfinished()) == []
 
 
 def test_a_size_that_is_none_is_not_listed_and_one_beyond_all_disks_is_refused(server, hub, tmp_path):
@@ -296,3 +306,60 @@ def test_a_repository_of_tens_of_thousands_of_split_models_is_read_in_a_moment(s
     found = told(hub, server, *map(lfs, names))
     assert len(models_of(found.files)) == 10_000
     assert watch.took_s < 5
+
+
+def sends_to(location: bytes):
+    def answer(_server, connection):
+        connection.sendall(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + location + b"\r\n\r\n")
+
+    return answer
+
+
+NO_ADDRESSES = [b"http://[bad", b"http://h:99999/", b"http://h:x/", b"http://..../", b"http://" + b"a" * 300 + b"/"]
+
+
+@pytest.mark.parametrize("location", [*NO_ADDRESSES, b"//", b"http://", b"javascript:1", b"http://h/" + b"a" * 70_000])
+@pytest.mark.parametrize("token", [None, Token(SECRET, "a test")])
+def test_being_sent_to_what_is_no_address_ends_in_words(server, location, token):
+    file = RemoteFile(REPO, "c" * 40, "some-Q4_K_M.gguf", 100_000, f"sha256:{SHA}")
+    with RawServer(sends_to(location)) as raw:
+        hub = Hub(raw.endpoint, find=lambda: token, patience=HURRIED)
+        for question in (*QUESTIONS, lambda hub: hub.source(file).read(0, 100)):
+            with pytest.raises((NetworkError, HubError)) as caught:
+                question(hub)
+            assert caught.value.hint
+            assert SECRET not in f"{caught.value} {caught.value.hint}"
+
+
+def test_thousands_of_models_that_claim_parts_which_are_not_there_cost_no_time(server, hub):
+    files = told(hub, server, *(lfs(f"m{n}-00001-of-99999.gguf") for n in range(10_000))).files
+    watch = FairWatch()
+    assert models_of(files) == []
+    assert watch.took_s < 2
+
+
+def test_a_header_is_not_waited_for_longer_than_an_answer(server):
+    def busy(_server, connection):
+        connection.sendall(b"HTTP/1.1 429 Busy\r\nContent-Length: 0\r\nRetry-After: 120\r\n\r\n")
+
+    file = RemoteFile(REPO, "c" * 40, "some-Q4_K_M.gguf", 100_000, f"sha256:{SHA}")
+    with RawServer(busy) as raw:
+        watch = FairWatch()
+        with pytest.raises(RateLimitError, match="too many requests"):
+            Hub(raw.endpoint, find=lambda: None, patience=Patience(answer_s=1.0)).source(file).read(0, 100)
+        assert watch.took_s < 2
+
+
+def test_pausing_does_not_wait_for_a_server_that_takes_the_call_and_says_nothing(server, tmp_path):
+    file = RemoteFile(REPO, "c" * 40, "some-Q4_K_M.gguf", 100_000, f"sha256:{SHA}")
+
+    async def run(hub):
+        async with aclosing(Downloads(hub, tmp_path / "models", spare_bytes=0).get(Item("some", (file,)))) as steps:
+            async for step in steps:
+                if step.phase == "downloading":
+                    break
+            watch = FairWatch()
+        return watch.took_s
+
+    with RawServer(lambda server, _connection: server.is_over.wait(20)) as raw:
+        assert asyncio.run(run(Hub(raw.endpoint, find=lambda: None))) < 2
