@@ -102,10 +102,10 @@ class Relocation:
             lock.release()
 
     def _check(self) -> None:
-        if real_path(self.new) == real_path(self.old):
+        if real_path(self.new) == real_path(self.old) or _is_same(self.new, self.old):
             raise UsageError(f"{self.new} is the models folder already.", "Choose another one.")
         for one, other in ((self.new, self.old), (self.old, self.new)):
-            if real_path(one).is_relative_to(real_path(other)):
+            if real_path(one).is_relative_to(real_path(other)) or _leads_through(one, other):
                 raise UsageError(f"{self.new} and {self.old} lie one in the other.", "Choose a folder beside it.")
         if not self.old.is_dir():
             raise UsageError(f"{self.old} is not there.", "Connect its disk; or take the new folder as it is (--use).")
@@ -215,6 +215,12 @@ def check_usable(folder: Path) -> None:
         DownloadError: it cannot be made or written.
     """
     try:
+        str(folder).encode()
+    except UnicodeEncodeError as fault:  # it could not be kept in the settings
+        raise DownloadError(
+            f"The name of {folder!a} is not valid UTF-8.", "Rename it, or choose another one."
+        ) from fault
+    try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -274,6 +280,9 @@ def _delete_old(old: Path, new: Path) -> int:
             if not place.is_symlink() and (not place.exists() or _size(place) != _size(path)):
                 n_left += 1
                 continue
+            if place.parent.samefile(path.parent):  # the old folder by another way: it is the only name there is
+                n_left += 1
+                continue
             path.unlink()
         except OSError as fault:
             logger.info("not deleted: %s: %s", path, fault.strerror)
@@ -285,6 +294,18 @@ def _delete_old(old: Path, new: Path) -> int:
         with suppress(OSError):
             _note_path().unlink()
     return n_left
+
+
+def _leads_through(path: Path, folder: Path) -> bool:
+    """Tell whether a folder lies in another one that has a second name: mounted twice, or written otherwise."""
+    return any(_is_same(one, folder) for one in path.parents)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _new_target(path: Path, old: Path, new: Path) -> Path:

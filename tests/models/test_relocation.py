@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from app.errors import DiskFullError, DownloadError, UsageError
@@ -297,3 +298,22 @@ def test_a_note_that_cannot_be_written_is_told_and_nothing_changes(old, new):
         Relocation(new).run()
     assert inside(old) == FILES
     assert not new.exists() or inside(new) == {}
+
+
+def test_a_folder_under_a_second_name_is_not_emptied(old, tmp_path):
+    again = tmp_path / "again"
+    again.symlink_to(old)
+    choose_folder(again)
+    (config_dir() / "moved.json").write_bytes(msgspec.json.encode({"old": str(old), "new": str(again)}))
+
+    assert finish_pending() == len(FILES)
+    assert inside(old) == FILES
+
+
+@pytest.mark.linux
+def test_a_name_that_is_no_text_is_refused_before_anything_is_made(old, tmp_path):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff"))
+    with pytest.raises(DownloadError, match="is not valid UTF-8"):
+        Relocation(folder).run()
+    assert not folder.exists()
+    assert inside(old) == FILES
