@@ -59,9 +59,8 @@ class Shown:
     def n_bytes(self) -> int:
         """What all files take, without the starter, which comes with the program."""
         sound = (*self.contents.models, *self.contents.drafters)
-        return sum(entry.n_bytes for entry in sound if entry.source != "starter") + sum(
-            map(_size, self.contents.broken)
-        )
+        rest = (*self.contents.broken, *self.contents.others)
+        return sum(entry.n_bytes for entry in sound if entry.source != "starter") + sum(map(_size, rest))
 
 
 class Judging:

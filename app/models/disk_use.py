@@ -37,7 +37,7 @@ def disk_use(contents: Contents, folder: Callable[[], Path] = models_folder) -> 
     for entry in (*contents.models, *contents.drafters):
         own = _own_bytes(entry.path) if entry.source == "folder" and entry.path.is_symlink() else entry.n_bytes
         sizes.setdefault(entry.source, []).append(own)
-    for file in contents.broken:
+    for file in (*contents.broken, *contents.others):
         sizes.setdefault(file.source, []).append(_own_bytes(file.path))
     ours = folder()
     unfinished = sum(map(_own_bytes, (ours / PARTS_FOLDER).glob("*.part")))

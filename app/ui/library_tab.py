@@ -145,7 +145,7 @@ class LibraryTab(QWidget):
                 section.addChildren(rows)
                 section.setHidden(not rows)
                 section.setExpanded(True)
-        n = len(contents.models) + len(contents.drafters) + len(contents.broken)
+        n = sum(map(len, (contents.models, contents.drafters, contents.broken, contents.others)))
         self.disk.setText(
             tr("%n file(s), {all} in all; {free} free on the disk of {folder}", None, n).format(
                 all=bytes_words(shown.n_bytes),

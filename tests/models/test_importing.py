@@ -245,3 +245,22 @@ def test_killed_in_the_middle_nothing_is_listed_and_the_next_one_is_whole(tmp_pa
     (place,) = Import(whole).run()
     assert filecmp.cmp(whole, place, shallow=False)
     assert [path.name for path in parts.iterdir() if path.suffix == ".part"] == []
+
+
+def test_a_hidden_file_is_in_the_list_afterwards(source):
+    hidden = source.rename(source.with_name(".m.gguf"))
+    assert Import(hidden).run() == (models_dir() / "m.gguf",)
+    assert "m" in [entry.name for entry in Library().entries()]
+
+
+def test_while_a_split_model_comes_in_its_parts_are_not_called_broken(source):
+    part = models_dir() / "big-00002-of-00002.gguf"
+    raw = small().add("split.no", 2, RawGguf().number(1, "H")).add("split.count", 2, RawGguf().number(2, "H"))
+    part.write_bytes(raw.bytes())
+    assert [file.path for file in Library().broken()] == [part]
+    locks = models_dir() / ".downloads"
+    locks.mkdir()
+    running = FileLock(locks / "importing-1.lock")
+    assert running.acquire()
+    assert Library().broken() == []
+    running.release()

@@ -8,9 +8,11 @@ import shutil
 import pytest
 
 from app.errors import ModelNotFoundError, UsageError
+from app.models.disk_use import disk_use
 from app.models.library import Library
 from app.models.removal import remove
 from app.paths import models_dir
+from tests.fixtures.raw_gguf import small
 
 
 @pytest.fixture(autouse=True)
@@ -116,3 +118,15 @@ def test_of_a_linked_model_only_the_link_goes(trash, tiny_pair):
     assert not link.is_symlink()
     assert not trash.exists()
     assert tiny_pair.target.exists()
+
+
+def test_what_is_not_for_chat_can_be_deleted_and_takes_its_room(model):
+    half = model.with_name("mmproj-tiny.gguf")
+    half.write_bytes(small().add_text("general.type", "mmproj").bytes())
+    contents = Library().contents()
+    assert [file.path for file in contents.others] == [half]
+    ours = next(use for use in disk_use(contents).uses if use.source == "folder")
+    assert (ours.n_files, ours.n_bytes) == (2, half.stat().st_size + model.stat().st_size)
+
+    assert remove("mmproj-tiny", for_good=True).paths == (half,)
+    assert not half.exists()
