@@ -75,6 +75,7 @@ def _show(pairs: tuple[CatalogPair, ...]) -> None:
         sys.stdout.write(f"  {', '.join(facts)}; start with {pair.spec_type}, {pair.draft_tokens} tokens\n")
         if pair.note:
             sys.stdout.write(f"  {pair.note}\n")
+        sys.stdout.write(f"  get it with: pull {pair.id}\n")
 
 
 def _name(model: CatalogModel) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from app.cli.infer_options import InferOptions
 from app.cli.terminal import first_interrupt, kept_by_interrupts, keys_as_typed, note, write_text
 from app.errors import RemoteError, SlipstreamError
-from app.protocol import Speculation
+from app.protocol import SpecType, Speculation
 
 if TYPE_CHECKING:
     from app.cli.answer_view import AnswerView
@@ -155,7 +157,19 @@ async def _desk(chosen: InferOptions) -> AsyncIterator[Desk]:
     async with host() as owner:
         local = LocalVoice(owner)
         await local.load(pair)
-        yield Desk(Talk(local, chosen, lambda: _view(chosen), _speculation(chosen), system=chosen.system), pair)
+        drafts = _speculation(chosen)
+        if chosen.spec_type is None and owner.state.loaded is not None:
+            drafts = _by_file(drafts, owner.state.loaded.drafters)
+        yield Desk(Talk(local, chosen, lambda: _view(chosen), drafts, system=chosen.system), pair)
+
+
+def _by_file(drafts: Speculation, can: Collection[SpecType]) -> Speculation:
+    """Draft with a file of heads as heads do, where nobody said how; what it is, shows when it is loaded."""
+    if "draft-mtp" not in can or "draft-simple" in can:
+        return drafts
+    return structs.replace(
+        drafts, types=tuple("draft-mtp" if kind == "draft-simple" else kind for kind in drafts.types)
+    )
 
 
 def _speculation(chosen: InferOptions) -> Speculation:

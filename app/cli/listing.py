@@ -12,6 +12,8 @@ from app.engine.byte_cursor import size_in_words
 from app.models.disk_use import Disk, disk_use
 from app.models.library import Library, LibraryEntry
 from app.models.models_folder import models_folder
+from app.models.shelf import Shelf
+from app.models.unfinished import unfinished
 
 _WIDTH = 400
 _WHOSE = {"folder": "our folder"}
@@ -45,8 +47,17 @@ class Broken(msgspec.Struct, frozen=True):
     source: str
 
 
+class Begun(msgspec.Struct, frozen=True):
+    """One download that is not finished; ``remove`` knows it by its title."""
+
+    title: str
+    bytes: int
+    total_bytes: int
+    is_running: bool
+
+
 def list_models(chosen: ListOptions) -> None:
-    """List the models on this machine, what only drafts for one, and the files that are broken."""
+    """List the models on this machine, what only drafts for one, is not finished, or cannot be loaded."""
     contents = Library().contents()
     models, drafters = ([_listed(entry) for entry in entries] for entries in (contents.models, contents.drafters))
     broken, others = (
@@ -54,15 +65,21 @@ def list_models(chosen: ListOptions) -> None:
         for files in (contents.broken, contents.others)
     )
     disk = disk_use(contents)
+    begun = [
+        Begun(one.item.title, one.n_bytes, one.item.n_bytes, one.is_running)
+        for one in unfinished(Shelf(models_folder()))
+    ]
     if chosen.as_json:
-        facts = {"models": models, "drafters": drafters, "broken": broken, "others": others, "disk": disk}
-        facts["folder"] = str(models_folder())
+        facts: dict[str, object] = {"models": models, "drafters": drafters, "broken": broken, "others": others}
+        facts |= {"disk": disk, "folder": str(models_folder()), "unfinished": begun}
         sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         return
     _show(models)
     if drafters:
         sys.stdout.write("\nOnly for drafting:\n")
         _show(drafters)
+    for one in begun:
+        _show_begun(one)
     for file in broken:
         sys.stdout.write(f"\nbroken: {printable(file.path)}\n  {printable(file.reason)} {printable(file.hint)}\n")
     for file in others:
@@ -90,6 +107,12 @@ def _show(models: list[Listed]) -> None:
         table.add_row(*(printable(_WHOSE.get(fact, fact)) for fact in facts))
     width = None if sys.stdout.isatty() else _WIDTH  # what another program reads is not cut short
     Console(markup=False, highlight=False, width=width).print(table)
+
+
+def _show_begun(one: Begun) -> None:
+    share = one.bytes / one.total_bytes if one.total_bytes else 1.0
+    state = "on its way" if one.is_running else "pull goes on there, remove drops it"
+    sys.stdout.write(f"\nnot finished: {printable(one.title)}\n  {int(100 * share)} % is here; {state}.\n")
 
 
 def printable(words: str) -> str:

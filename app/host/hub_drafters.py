@@ -90,10 +90,10 @@ def _items(
         if pair.draft is not None and pair.draft.repo != STARTER and entry_of(pair.draft, entries) is None:
             with _WITHOUT:
                 yield "in the catalog", curated_item(hub, pair.draft)[0]
-    if is_here and is_repo(repo):
+    if is_repo(repo):
         with _WITHOUT:
             for item in _heads_in(repo, hub.repository(repo).files):
-                yield "in its repository on the hub", item
+                yield "in its repository on the hub" if is_here else "in the same repository", item
     family = family_of(target.header)
     if family:
         for one in likely(hub.search(family, N_RESULTS), target.header, name, repo):

@@ -14,6 +14,7 @@ import pytest
 
 from app.models.catalog import Catalog
 from tests.cli.commands import COMMAND, ROOT, environment, run, started
+from tests.fixtures import tiny_mtp
 
 MIB = 1 << 20
 REPO = "org/some-GGUF"
@@ -119,6 +120,35 @@ def test_ctrl_c_keeps_what_has_arrived(server, source, home):
 
 
 @pytest.mark.linux
+def test_what_is_not_finished_is_listed_by_the_name_that_removes_it(server, home, source):
+    server.cuts = [6 * MIB]
+    server.rate_bytes_s = 20 * MIB
+    with started("pull", REPO) as pulling:
+        wait_for(home, 4 * MIB)
+        pulling.kill()
+        pulling.wait()
+    (one,) = json.loads(run("list", "--json").stdout)["unfinished"]
+    assert (one["title"], one["total_bytes"], one["is_running"]) == (REPO, 12 * MIB, False)
+    assert one["bytes"] == part_bytes(home) > 0
+    assert f"not finished: {REPO}\n" in run("list").stdout
+    assert run("remove", one["title"]).returncode == 0
+    assert json.loads(run("list", "--json").stdout)["unfinished"] == []
+
+
+def test_heads_beside_a_model_on_the_hub_are_among_what_can_draft_for_it(server, tmp_path):
+    pair = tiny_mtp.gemma4_pair(tmp_path)
+    server.add("org/gem-GGUF", "gem-Q8_0.gguf", pair.target)
+    server.add("org/gem-GGUF", "mtp-gem-Q8_0.gguf", pair.draft)
+    found = json.loads(run("pair", "org/gem-GGUF", "--json").stdout)["suggestions"]
+    assert (found[0]["kind"], found[0]["where"]) == ("assistant", "in the same repository")
+    assert found[0]["pull"]
+
+
+def test_the_catalog_names_what_pull_takes():
+    words = run("catalog").stdout
+    assert all(f"pull {pair.id}\n" in words for pair in Catalog.load().pairs)
+
+
 def test_two_commands_do_not_write_the_same_file(server, source, home):
     server.rate_bytes_s = 2 * MIB
     with started("pull", f"{REPO}:Q4_K_M") as first:

@@ -19,7 +19,8 @@ from app.cli.program import run as run_command
 from app.protocol import Chunk, Done, decode_event
 from tests.chat_server import ChatServer
 from tests.cli.commands import COMMAND, ROOT, environment, run, started
-from tests.fixtures import tiny_mtp
+from tests.fixtures import tiny, tiny_mtp
+from tests.fixtures.splitting import split_in_two
 from tests.metrics.test_export import validate
 
 SHORT = ("--max-tokens", 8, "--seed", 1)
@@ -32,6 +33,28 @@ def server():
 
 
 # --- this machine -----------------------------------------------------------------------------------
+
+
+def test_a_file_of_heads_drafts_as_heads_do_where_nobody_says_how(tmp_path):
+    pair = tiny_mtp.gemma4_pair(tmp_path)
+    done = run("infer", pair.target, "--draft-model", pair.draft, "-p", "abc", "--json", *SHORT)
+
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["spec_type"] == "ngram,draft-mtp"
+    assert document["engaged"]
+
+
+@pytest.mark.parametrize("make", [tiny_mtp.qwen35_embedded, tiny.llama])
+def test_a_split_model_whose_first_part_holds_no_weights_answers(tmp_path, make):
+    whole = run("infer", path := make(tmp_path / "m.gguf"), "-p", "abc", "-q", *SHORT)
+    first = split_in_two(path)
+    split = run("infer", first, "-p", "abc", "-q", *SHORT)
+
+    assert whole.returncode == split.returncode == 0, split.stderr
+    assert split.stdout == whole.stdout
+    facts = json.loads(run("pair", first, "--json").stdout)
+    assert facts["memory"]["total_bytes"] > 0
 
 
 def test_several_prompts_are_turns_of_one_conversation(tiny_pair):
