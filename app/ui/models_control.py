@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -60,7 +61,8 @@ class ModelsControl(QObject):
         self._discover: DiscoverControl | None = None
         self._library: LibraryControl | None = None
         self._cards: list[CardControl] = []
-        self._relisting, self._loading, self._removing, self._looking = Latest(), Latest(), Latest(), Latest()
+        self._relisting, self._loading, self._looking = Latest(), Latest(), Latest()
+        self._removing: dict[str, Latest] = {}  # one each: a second removal does not end the first
         self._unsubscribe = self.pulls.subscribe(self.on_pull)
         self._shown_loaded: object = None
         self._unsubscribe_host: Callable[[], None] = host.subscribe(self.on_host_state)
@@ -86,7 +88,7 @@ class ModelsControl(QObject):
         self._look.stop()
         self._unsubscribe()
         self._unsubscribe_host()
-        for work in (self._relisting, self._loading, self._removing, self._looking):
+        for work in (self._relisting, self._loading, self._looking, *self._removing.values()):
             await work.close()
         for control in (self._discover, self._library):
             if control is not None:
@@ -216,7 +218,7 @@ class ModelsControl(QObject):
         """Cancel a download and drop what has arrived, or take a finished one from the list."""
         pull = self.pulls.find(title)
         if pull is None or pull.phase == "done" or pull.n_bytes < ASKED_FROM_BYTES or self.manager is None:
-            self._removing.run(self._remove(title))
+            self._begin_removal(title)
             return
         from app.ui.question import Question
 
@@ -229,7 +231,10 @@ class ModelsControl(QObject):
             words,
             tr("Cancel and remove"),
         )
-        question.ask(lambda: self._removing.run(self._remove(title)), lambda: None)
+        question.ask(partial(self._begin_removal, title), lambda: None)
+
+    def _begin_removal(self, title: str) -> None:
+        self._removing.setdefault(title, Latest()).run(self._remove(title))
 
     async def _remove(self, title: str) -> None:
         try:

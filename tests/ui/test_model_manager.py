@@ -710,6 +710,26 @@ def test_cancel_and_remove(program, server, tmp_path):
     program.run(story)
 
 
+def test_two_that_are_removed_at_once_are_both_gone(program, server, tmp_path):
+    for n_mib, name in ((24, "one"), (25, "other")):
+        server.add(f"org/{name}", f"{name}-Q8_0.gguf", big_file(tmp_path / f"{name}.bin", n_mib))
+    server.rate_bytes_s = 2e6
+
+    async def story():
+        models = program.controller.models
+        hub = models.door.hub()
+        for name in ("one", "other"):
+            models.pulls.get(await asyncio.to_thread(hub.resolve, f"org/{name}"))
+        rows = (await open_manager(program, DOWNLOADS)).downloads.rows
+        await program.until(lambda: all(row.pull.n_bytes for row in rows.values()))
+        for row in tuple(rows.values()):
+            row.remove.click()
+        await program.until(lambda: not rows)
+        assert not list(models_dir().rglob("*.part"))
+
+    program.run(story)
+
+
 def test_a_download_that_ends_while_the_manager_is_closed_is_told_in_the_window(program, server, tiny_pair):
     server.add(REPO, "some-Q8_0.gguf", tiny_pair.target)
 
