@@ -5,7 +5,7 @@
 
 It needs ``packaging/requirements.txt``, Debian or Ubuntu with what the README's first command installs, and
 ``binutils``. It makes the machine's own architecture. llama-cpp-python is compiled for any processor with AVX2 (on
-x86-64) unless ``--wheels`` has it already; it takes about five minutes on two cores.
+x86-64) unless ``--wheels`` has it already; that takes some minutes.
 """
 
 from __future__ import annotations
