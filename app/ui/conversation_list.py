@@ -171,6 +171,11 @@ class ConversationView(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.setMouseTracking(True)
 
+    @property
+    def is_naming(self) -> bool:
+        """Whether somebody types a name in its place; other rows now would take it away."""
+        return self.state() == QAbstractItemView.State.EditingState
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete on Del, open on Enter."""
         if event.key() == Qt.Key.Key_Delete:

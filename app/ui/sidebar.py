@@ -5,7 +5,7 @@ It shows what it is given and reports what the person wants; deleting is undone 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,6 +27,10 @@ EXPORTS = {"md": tr("Markdown"), "html": "HTML", "txt": tr("text"), "json": tr("
 """Kinds of export, and what they are called."""
 
 _SEARCH_PAUSE_MS = 150
+
+
+def _nothing_came() -> None:
+    """There is nothing to show."""
 
 
 class Sidebar(QWidget):
@@ -51,6 +55,7 @@ class Sidebar(QWidget):
         super().__init__(parent)
         self._view: ConversationView | None = None
         self._folders: tuple[Folder, ...] = ()
+        self._put_off: Callable[[], None] = _nothing_came
         self._search = QLineEdit(placeholderText=tr("Search all (Ctrl+Shift+F)"))
         self._search.setAccessibleName(tr("Search conversations"))
         self._new = IconButton("plus", tr("New conversation (Ctrl+N)"))
@@ -82,6 +87,7 @@ class Sidebar(QWidget):
             # Queued: whoever hears it lists anew, which must not happen while the view still holds its editor.
             view.rows.renamed.connect(self.renamed, Qt.ConnectionType.QueuedConnection)
             view.rows.folder_renamed.connect(self.folder_renamed, Qt.ConnectionType.QueuedConnection)
+            view.itemDelegate().closeEditor.connect(self.on_named, Qt.ConnectionType.QueuedConnection)
             view.clicked.connect(self.on_chosen)
             view.activated.connect(self.on_chosen)
             view.delete_pressed.connect(self.on_delete)
@@ -105,7 +111,11 @@ class Sidebar(QWidget):
             self._list().edit(index)
 
     def show_heads(self, heads: Sequence[ConversationHead], current_id: int | None, now: datetime) -> None:
-        """Show these conversations, and which one is open."""
+        """Show these conversations, and which one is open; while a name is being typed, after it."""
+        if self._list().is_naming:
+            self._put_off = partial(self.show_heads, heads, current_id, now)
+            return
+        self._put_off = _nothing_came
         self._list().rows.show_heads(heads, now, () if self.query else self._folders)
         self.show_current(current_id)
         empty = tr("Nothing found.") if self.query else tr("No conversations yet. Write a message to start one.")
@@ -152,6 +162,10 @@ class Sidebar(QWidget):
         return row is not None and row.head is not None and row.head.is_pinned
 
     # --- what the person does -------------------------------------------------------------------------
+
+    def on_named(self) -> None:
+        """Show what came while a name was typed."""
+        self._put_off()
 
     def on_search_paused(self) -> None:
         """Search once typing pauses."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+
 from tests.doubles import Answer
 
 
@@ -30,6 +35,31 @@ async def two(program):
     await program.ask("About boats")
 
 
+@pytest.mark.parametrize(
+    ("last_key", "title"), [(Qt.Key.Key_Return, "About ships"), (Qt.Key.Key_Escape, "About boats")]
+)
+def test_a_name_that_is_being_typed_outlives_the_end_of_an_answer(program, last_key, title):
+    program.answers = (Answer(), Answer(), Answer("First part. " * 20, pace_s=0.01))
+
+    async def story():
+        await two(program)
+        program.send("Go on")
+        await program.until(lambda: program.said.startswith("First"))
+        number = program.controller.chats.current.id
+        program.window.sidebar.edit_title(number)
+        view = program.window.sidebar._list()
+        (editor,) = view.viewport().findChildren(QLineEdit)
+        editor.setText("About sh")
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert view.is_naming
+        QTest.keyClicks(editor, "ips")
+        QTest.keyClick(editor, last_key)
+        await program.until(lambda: title in program.window.sidebar.titles())
+        await program.until(lambda: view.rows.rows[index_of(program, title).row()].head.n_messages == 4)
+
+    program.run(story)
+
+
 def test_pinned_conversations_come_first(program):
     async def story():
         await two(program)
@@ -47,6 +77,8 @@ def test_folders_hold_fold_and_let_go(program, qtbot):
         await two(program)
         choose(program, "About trains", "New folder…")
         (folder,) = program.controller.store.folders.all()
+        (editor,) = sidebar._list().viewport().findChildren(QLineEdit)
+        QTest.keyClick(editor, Qt.Key.Key_Escape)
         keeping.rename_folder(folder.id, "Rails")
         assert listed(program) == ["Rails", "About trains", "Today", "About boats"]
         sidebar.on_chosen(index_of(program, "Rails"))
