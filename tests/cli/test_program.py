@@ -121,7 +121,7 @@ def test_reader_that_leaves_before_the_output_is_no_traceback():
     with started("list", "--json") as process:
         process.stdout.close()
         errors = process.stderr.read()
-        assert process.wait(timeout=20) == 1
+        assert process.wait(timeout=60) == 1
     assert errors == b""
 
 
@@ -148,7 +148,7 @@ def test_output_that_cannot_be_written_is_one_line_and_a_hint(arguments):
 def test_worker_word_starts_the_engine_process():
     with started("worker", stdin=subprocess.PIPE) as process:
         hello = json.loads(process.stdout.readline())
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
     assert hello["type"] == "hello"
 
 
@@ -178,11 +178,11 @@ def test_window_without_a_screen_says_what_to_do():
 def _interrupted_in_load():
     """Start an answer and interrupt it as soon as the engine process is there; return how it ended."""
     with started("infer", "starter", "-p", "hi") as process:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not psutil.Process(process.pid).children() and time.monotonic() < deadline:
             time.sleep(0.005)
         os.killpg(process.pid, signal.SIGINT)
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate(timeout=60)
     return process.returncode, output, errors
 
 

@@ -156,7 +156,7 @@ def test_a_stream_that_is_dropped_under_qasync_cancels_too(qapp):
             await first_chunks(stream, 2)
             del stream
             gc.collect()
-            return await asyncio.wait_for(everything(engine.send(generate(engine, "count 1"))), 5)
+            return await asyncio.wait_for(everything(engine.send(generate(engine, "count 1"))), 60)
         finally:
             await engine.close()
 
@@ -325,7 +325,7 @@ def test_a_death_in_mid_answer_is_told_in_words_after_what_came_before(expect_lo
         with pytest.raises(EngineDiedError) as caught:
             await everything(stream)
         assert not engine.alive
-        lost = await asyncio.wait_for(engine.lost(), 1)
+        lost = await asyncio.wait_for(engine.lost(), 60)
         with pytest.raises(EngineDiedError):
             await everything(engine.send(generate(engine, "count 1")))
         return seen, caught.value, lost
@@ -370,7 +370,7 @@ def test_an_engine_that_dies_while_idle_is_noticed(expect_log):
 
     async def body(engine):
         psutil.Process().children()[0].kill()
-        error = await asyncio.wait_for(engine.lost(), 5)
+        error = await asyncio.wait_for(engine.lost(), 60)
         return engine.alive, error
 
     alive, error = with_engine(body)
@@ -486,7 +486,7 @@ def test_a_loop_that_is_closed_without_closing_the_engine_leaves_no_process():
     for thread in threading.enumerate():
         if thread.name == "engine-reader":
             thread.join(5)  # what it has to say comes before the test's logs are looked at: nobody is to be warned
-    psutil.wait_procs([process], timeout=5)
+    psutil.wait_procs([process], timeout=30)
     assert not process.is_running()
 
 

@@ -62,7 +62,7 @@ def test_a_tied_child_dies_with_the_thread_that_started_it():
     thread = threading.Thread(target=lambda: children.append(start(SLEEPER)))
     thread.start()
     thread.join()
-    assert children[0].process.wait(5) == -9
+    assert children[0].process.wait(30) == -9
     children[0].reap(0)
 
 
@@ -77,7 +77,7 @@ def test_a_tied_child_dies_with_a_parent_that_is_killed():
     grandchild = psutil.Process(int(parent.stdout.readline()))
     parent.kill()
     parent.communicate()
-    psutil.wait_procs([grandchild], timeout=5)
+    psutil.wait_procs([grandchild], timeout=30)
     assert not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE
 
 
@@ -104,7 +104,7 @@ def test_memory_is_capped_from_inside():
 def test_a_process_can_set_its_own_end(called_off, status):
     wait = "leash.end_after(0); time.sleep(0.5)" if called_off else "time.sleep(60)"
     child = start(f"import time; from app.engine import leash; leash.end_after(0.2); print('up', flush=True); {wait}")
-    assert child.process.wait(5) == status
+    assert child.process.wait(30) == status
     child.reap(0)
 
 

@@ -295,7 +295,7 @@ def test_the_child_goes_when_its_parent_is_killed(busy):
     finally:
         parent.kill()
         parent.communicate()
-    _, alive = psutil.wait_procs([child], timeout=5)
+    _, alive = psutil.wait_procs([child], timeout=30)
     for process in alive:
         process.kill()
     assert alive == []

@@ -63,7 +63,7 @@ def run(bench: Bench, body):
 
     async def all_of_it():
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(90):
                 return await body()
         finally:
             await bench.host.close()

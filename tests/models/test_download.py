@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
+import time
 from contextlib import aclosing
 
 import msgspec
@@ -131,9 +132,11 @@ def test_closing_pauses_and_the_next_goes_on(server, hub, folder, item, blob):
 
 def test_pace_and_time_left_are_told(server, hub, folder, item):
     server.rate_bytes_s = 8 * MIB
+    began_s = time.monotonic()
     steps = [step for step in pull(hub, folder, item) if step.phase == "downloading"]
+    on_the_whole_bytes_s = 8 * MIB / (time.monotonic() - began_s)  # less than the server allows if others are busy
 
-    assert 3 * MIB < steps[-1].rate_bytes_s < 12 * MIB
+    assert 0.4 * on_the_whole_bytes_s < steps[-1].rate_bytes_s < 12 * MIB
     assert any(step.eta_s is not None and step.eta_s < 3 for step in steps)
     assert [step.n_bytes for step in steps] == sorted(step.n_bytes for step in steps)
 

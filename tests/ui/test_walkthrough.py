@@ -98,7 +98,7 @@ class Desk:
 
 
 def chat(desk):
-    desk.until("started", ready=True, focus="Message")
+    desk.until("started", in_front=True, ready=True, focus="Message")
     desk.keys("ctrl+n")
     desk.type("Tell me about trains")
     desk.until("typed", text="Tell me about trains")
@@ -158,27 +158,27 @@ def look_around(desk):
     desk.until("palette", palette=True)
     desk.type("speed panel")
     desk.keys("Return")
-    desk.until("panel hidden by its name", palette=False, panel=False)
+    desk.until("panel hidden by its name", in_front=True, palette=False, panel=False)
     desk.keys("ctrl+j")
     desk.until("speed panel", panel=True)
     desk.keys("F1")
     desk.until("shortcuts", palette=True)
     desk.keys("Escape")
-    desk.until("shortcuts closed", palette=False)
+    desk.until("shortcuts closed", in_front=True)
     desk.keys("ctrl+comma")
     desk.until("settings", settings=True)
     desk.keys("Tab", "Down", "Down")
     desk.until("dark", dark=True)
     desk.keys("Up", "Escape")
-    desk.until("light again", dark=False, settings=False)
+    desk.until("light again", dark=False, in_front=True)
     desk.keys("ctrl+m")
     desk.until("models", models=True)
     desk.keys("Escape")
-    desk.until("models closed", models=False)
+    desk.until("models closed", in_front=True)
     desk.keys("ctrl+shift+r")
     desk.until("devices", devices=True)
     desk.keys("Escape")
-    desk.until("devices closed", devices=False)
+    desk.until("devices closed", in_front=True)
 
 
 def export(desk, folder):
@@ -192,7 +192,7 @@ def export(desk, folder):
     desk.type(str(path))
     desk.picture("where to")
     desk.keys("Return")
-    desk.until("exported", notice=lambda words: words.startswith("Exported to"))
+    desk.until("exported", in_front=True, notice=lambda words: words.startswith("Exported to"))
     assert "Tell me about trains again" in path.read_text(encoding="utf-8")
 
 

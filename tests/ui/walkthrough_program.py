@@ -33,6 +33,11 @@ def make_host():
     return Host(make_engine=lambda: ScriptedEngine((Answer(text=TEXT, pace_s=0.03),)), session=session)
 
 
+def has_keys(window):
+    """Whether keys reach it: the desktop gives them to a window some time after it has appeared."""
+    return window is not None and window.isVisible() and QApplication.activeWindow() is window
+
+
 def state_of(window, controller):
     """Return what is seen, as facts."""
     views = window.transcript.views
@@ -54,11 +59,12 @@ def state_of(window, controller):
         "titles": window.sidebar.titles(),
         "pinned": bool(chats.current and window.sidebar.is_pinned(chats.current.id)),
         "notice": window.notice.words,
-        "palette": controller.palette.dialog is not None,
-        "settings": controller.settings.dialog is not None,
-        "models": controller.models.manager is not None and controller.models.manager.isVisible(),
-        "devices": controller.devices.dialog is not None and controller.devices.dialog.isVisible(),
+        "palette": has_keys(controller.palette.dialog),
+        "settings": has_keys(controller.settings.dialog),
+        "models": has_keys(controller.models.manager),
+        "devices": has_keys(controller.devices.dialog),
         "asked_where": isinstance(QApplication.activeWindow(), QFileDialog),
+        "in_front": has_keys(window),
         "panel": not window.panel.isHidden(),
         "dark": colours().is_dark,
         "focus": focus.accessibleName() if focus is not None else "",
