@@ -66,6 +66,8 @@ class FileCheck:
                 found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
         except sqlite3.Error as fault:
             found = str(fault) if is_damage(fault) else "ok"  # stopped, locked: not this thread's to judge
+        except UnicodeDecodeError as fault:
+            found = str(fault)  # SQLite's words quote a broken schema
         if found != "ok":
             self.problem = found
             self._remember()

@@ -30,6 +30,8 @@ class Database:
             yield self.connection
         except sqlite3.Error as fault:
             raise explain(fault, self.path, "read") from fault
+        except UnicodeDecodeError as fault:
+            raise self._unreadable(fault, "read") from fault
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -47,6 +49,11 @@ class Database:
                 raise
         except sqlite3.Error as fault:
             raise explain(fault, self.path, "write") from fault
+        except UnicodeDecodeError as fault:
+            raise self._unreadable(fault, "write") from fault
+
+    def _unreadable(self, fault: UnicodeDecodeError, verb: str) -> StoreError:
+        return explain(malformed(fault), self.path, verb)
 
     def _undo(self) -> None:
         if self.connection.in_transaction:  # else SQLite has done so itself
@@ -66,6 +73,7 @@ def connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
     try:
         db.row_factory = sqlite3.Row
+        db.text_factory = _text  # a broken character costs that character, not the conversation
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA foreign_keys = ON")
@@ -74,6 +82,15 @@ def connect(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def malformed(what: object) -> sqlite3.DatabaseError:
+    """Return the fault for damage that SQLite does not find, or finds words for that are no text themselves."""
+    return sqlite3.DatabaseError(f"database disk image is malformed: {what}")
 
 
 def is_damage(fault: BaseException | None) -> bool:

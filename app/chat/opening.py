@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.chat.checking import PATIENCE_S, FileCheck, suspicion_of
-from app.chat.database import connect, explain, is_damage, is_full, now
+from app.chat.database import connect, explain, is_damage, is_full, malformed, now
 from app.chat.salvage import Salvaged, salvage
 from app.chat.schema import MIGRATIONS, Step, migrate, version_of
+from app.chat.shape import refuse_misshapen
 from app.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -89,12 +90,15 @@ def _open(path: Path, steps: tuple[Step, ...]) -> Opened:
         db = connect(path)
         check = FileCheck(path)
         _heed(check, path)
+        refuse_misshapen(db)
         notice = upgrade(db, path, steps)
     except BaseException as fault:
         if check is not None:
             check.stop()
         if db is not None:
             db.close()
+        if isinstance(fault, UnicodeDecodeError):  # the message of SQLite's error holds bytes of a broken schema
+            fault = malformed(fault)
         if isinstance(fault, sqlite3.Error | OSError):
             raise explain(fault, path, "open") from fault
         raise
@@ -105,7 +109,7 @@ def _heed(check: FileCheck, path: Path) -> None:
     """Wait for a check as long as is worth it; to its end if damage was found after an earlier opening."""
     is_suspected = suspicion_of(path).exists()
     if problem := check.wait(None if is_suspected else PATIENCE_S):
-        raise sqlite3.DatabaseError(f"database disk image is malformed: {problem}")
+        raise malformed(problem)
     if is_suspected:
         suspicion_of(path).unlink(missing_ok=True)
 
@@ -123,7 +127,7 @@ def _refuse_newer(path: Path, n_known: int) -> None:
         uri = f"{path.absolute().as_uri()}?mode=ro" + ("" if has_log else "&immutable=1")
         with closing(sqlite3.connect(uri, uri=True)) as db:
             found = version_of(db)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         return  # whatever that is, opening says it
     if found > n_known:
         raise StoreError(

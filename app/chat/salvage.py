@@ -26,8 +26,8 @@ CONVERSATION = ("title", "created_at", "updated_at", "leaf_id", "draft", "delete
                 "folder_id", "settings")  # fmt: skip
 MESSAGE = ("conversation_id", "parent_id", "role", "text", "state", "created_at", "stats", "chosen_id", "reasoning",
            "reasoning_s", "model", "attachments")  # fmt: skip
-_FOLDER = ("name", "position", "is_open")
-_PRESET = ("name", "settings", "updated_at")
+FOLDER = ("name", "position", "is_open")
+PRESET = ("name", "settings", "updated_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
     db.execute("BEGIN IMMEDIATE")
     try:
         db.execute("PRAGMA defer_foreign_keys = ON")
-        _insert(db, "folder", _FOLDER, ((n, v[1:]) for n, v in found.folders.items()))
+        _insert(db, "folder", FOLDER, ((n, v[1:]) for n, v in found.folders.items()))
         for n, values in found.presets.items():
             db.execute(
                 "INSERT OR IGNORE INTO preset(id, name, settings, updated_at) VALUES (?, ?, ?, ?)", (n, *values[1:4])
