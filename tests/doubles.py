@@ -270,7 +270,8 @@ def rendered_of(command: Render) -> Rendered:
         notices = (NoticeInfo("template_override_broken", "The chat template does not work.", "Correct it."),)
     elif command.templating.template is not None:
         prompt, template = f"{command.templating.template}\n{prompt}", command.templating.template
-    return Rendered(command.id, prompt, notices, len(tokens_of(prompt)), "think" in template, template)
+    thinks = "think" in template
+    return Rendered(command.id, prompt, notices, len(tokens_of(prompt)), thinks, thinks, template)
 
 
 def why_not(drafters: tuple[SpecType, ...]) -> dict[SpecType, str]:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from app.errors import ExportError
+from app.protocol import ReasoningEffort
 
 ConstraintKind = Literal["none", "json", "json_schema", "gbnf"]
 
@@ -29,8 +30,9 @@ class Constraint(msgspec.Struct, frozen=True, kw_only=True):
 class ConversationSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The settings of one conversation; ``None`` is what the program is set to.
 
-    ``reasoning`` asks a template that knows ``enable_thinking`` for reasoning or for none; ``template`` is a Jinja
-    chat template in place of the model's own. The ranges are the engine's.
+    ``reasoning`` asks a template that knows ``enable_thinking`` for reasoning or for none, ``reasoning_effort`` one
+    that knows that for more or less of it; ``template`` is a Jinja chat template in place of the model's own. The
+    ranges are the engine's.
     """
 
     system_prompt: str | None = None
@@ -47,6 +49,7 @@ class ConversationSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defau
     stop: tuple[str, ...] | None = None
     constraint: Constraint | None = None
     reasoning: bool | None = None
+    reasoning_effort: ReasoningEffort | None = None
     n_ctx: Annotated[int, Meta(ge=0, le=1 << 30)] | None = None
     template: str | None = None
 

@@ -230,6 +230,8 @@ def _fields_of(request: ChatRequest) -> dict[str, object]:
     fields: dict[str, object] = {"max_completion_tokens": request.max_tokens}
     if request.templating.reasoning is not None:
         fields["chat_template_kwargs"] = {"enable_thinking": request.templating.reasoning}
+    if request.templating.reasoning_effort is not None:
+        fields["reasoning_effort"] = request.templating.reasoning_effort
     if request.stop:
         fields["stop"] = list(request.stop)
     if request.sampling is not None:

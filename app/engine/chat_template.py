@@ -35,6 +35,9 @@ MAX_TEXT_CHARS = 16 * 1024 * 1024
 REASONING_SWITCHES = ("enable_thinking", "thinking", "reasoning")
 """What templates call the variable that switches thoughts on and off (Qwen and GLM, DeepSeek and Granite, Command)."""
 
+REASONING_EFFORT = "reasoning_effort"
+"""What templates call the variable that says how long thoughts may be (gpt-oss): low, medium or high."""
+
 Variables = Mapping[str, object]
 
 
@@ -162,14 +165,26 @@ def _call(call: ToolCall) -> dict[str, object]:
 
 
 @lru_cache(maxsize=8)
+def _variables_of(source: str) -> frozenset[str]:
+    return frozenset(meta.find_undeclared_variables(_environment().parse(source)))
+
+
+def knows_effort(source: str) -> bool:
+    """Tell whether a template can be asked for longer or shorter thoughts.
+
+    Raises:
+        jinja2.TemplateError: the template is no valid template.
+    """
+    return REASONING_EFFORT in _variables_of(source)
+
+
 def reasoning_switches(source: str) -> tuple[str, ...]:
     """Return the variables by which a template can be asked for thoughts or for none.
 
     Raises:
         jinja2.TemplateError: the template is no valid template.
     """
-    read = meta.find_undeclared_variables(_environment().parse(source))
-    return tuple(name for name in REASONING_SWITCHES if name in read)
+    return tuple(name for name in REASONING_SWITCHES if name in _variables_of(source))
 
 
 def _generate(template: Template, turns: list[Turn], variables: Variables, tools: list[Turn] | None = None) -> str:
@@ -240,6 +255,8 @@ def render(
     variables: dict[str, object] = {"bos_token": bos, "eos_token": eos}
     if templating.reasoning is not None:
         variables |= dict.fromkeys(reasoning_switches(source), templating.reasoning)
+    if templating.reasoning_effort is not None and knows_effort(source):
+        variables[REASONING_EFFORT] = templating.reasoning_effort
     if not templating.tools and all(map(_is_plain, messages)):
         return _render(source, messages, variables)
     if _knows_tools(source):

@@ -50,6 +50,7 @@ class Prompting:
             notices=rendering.notices,
             n_tokens=n_tokens,
             has_reasoning_switch=rendering.has_reasoning_switch,
+            has_reasoning_effort=rendering.has_reasoning_effort,
             template=rendering.template,
         )
 

@@ -53,6 +53,7 @@ class _Reply(msgspec.Struct, frozen=True):
     tools_in_words: bool = False
     writing: str = ""
     has_switch: bool = False
+    has_effort: bool = False
     huge: bool = False
     fault: str = ""
 
@@ -69,6 +70,7 @@ class Rendering:
     notices: tuple[NoticeInfo, ...] = ()
     template: str = ""
     has_reasoning_switch: bool = False
+    has_reasoning_effort: bool = False
 
     @property
     def said(self) -> tuple[str, tuple[NoticeInfo, ...]]:
@@ -202,7 +204,7 @@ class Renderer:
                 reply = self._reply(source, request)
             if not reply.fault:
                 notices += _notices_of(reply, templating)
-                return Rendering(reply.text, tuple(notices), source, reply.has_switch)
+                return Rendering(reply.text, tuple(notices), source, reply.has_switch, reply.has_effort)
             logger.info("a chat template does not work: %s", reply.fault)
             is_own = source is template
             notices.append(_broken(reply.fault) if is_own else _override_broken(reply.fault, is_last=template is None))
@@ -271,6 +273,12 @@ _NO_SWITCH = NoticeInfo(
     hint="Set reasoning to “As the model likes”, or ask for it in the system prompt.",
 )
 
+_NO_EFFORT = NoticeInfo(
+    code="reasoning_effort_unknown",
+    message="This model's chat template knows no reasoning effort, so the setting changes nothing.",
+    hint="Set the effort to “As the model likes”, or ask for short or long thoughts in the system prompt.",
+)
+
 
 def _notices_of(reply: _Reply, templating: Templating) -> list[NoticeInfo]:
     is_idle = templating.reasoning is not None and not reply.has_switch
@@ -278,6 +286,7 @@ def _notices_of(reply: _Reply, templating: Templating) -> list[NoticeInfo]:
         _WRITINGS.get(reply.writing),
         _NO_TOOLS if reply.tools_in_words else None,
         _NO_SWITCH if is_idle else None,
+        _NO_EFFORT if templating.reasoning_effort is not None and not reply.has_effort else None,
     )
     return [notice for notice in notices if notice is not None]
 
@@ -311,7 +320,8 @@ def _answer(line: bytes) -> _Reply:
             request.template, request.messages, request.bos, request.eos, request.templating
         )
         has_switch = bool(chat_template.reasoning_switches(request.template))
-        return _Reply(rendering.text, rendering.tools_in_words, rendering.writing, has_switch)
+        has_effort = chat_template.knows_effort(request.template)
+        return _Reply(rendering.text, rendering.tools_in_words, rendering.writing, has_switch, has_effort)
     except (chat_template.HugeTextError, MemoryError):
         return _Reply(huge=True, fault=_HUGE)
     except chat_template.DeafTemplateError:

@@ -134,8 +134,8 @@ class Tokenised(_Event, frozen=True, tag="tokenised"):
 class Rendered(_Event, frozen=True, tag="rendered"):
     """Answer to :class:`Render`; ``n_tokens`` 0: more than would be counted for any answer.
 
-    ``has_reasoning_switch``: the template can be asked for thoughts or for none; ``template`` is the one that was used,
-    "" for none.
+    ``has_reasoning_switch``: the template can be asked for thoughts or for none; ``has_reasoning_effort``: for longer
+    or shorter ones; ``template`` is the one that was used, "" for none.
     """
 
     id: int
@@ -143,6 +143,7 @@ class Rendered(_Event, frozen=True, tag="rendered"):
     notices: tuple[NoticeInfo, ...] = ()
     n_tokens: int = 0
     has_reasoning_switch: bool = False
+    has_reasoning_effort: bool = False
     template: str = ""
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 Role = Literal["system", "user", "assistant", "tool"]
 SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
+ReasoningEffort = Literal["low", "medium", "high"]
 StopReason = Literal["eos", "stop", "length", "cancelled", "failed"]
 LoadStage = Literal["target", "draft", "warmup"]
 
@@ -57,12 +58,14 @@ class Templating(Value, frozen=True):
     """What a chat template is told beside the messages, and what of its work is not left to the model.
 
     ``template`` is a Jinja chat template in place of the model's own; ``reasoning`` asks one that has a switch for
-    thoughts, or for none. With ``goes_on`` the last message, the assistant's, is the beginning of the answer.
+    thoughts, or for none, and ``reasoning_effort`` one that knows it for longer or shorter ones. With ``goes_on`` the
+    last message, the assistant's, is the beginning of the answer.
     """
 
     tools: tuple[Tool, ...] = ()
     template: str | None = None
     reasoning: bool | None = None
+    reasoning_effort: ReasoningEffort | None = None
     goes_on: bool = False
 
 

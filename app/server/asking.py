@@ -12,7 +12,7 @@ from msgspec import structs
 from app.chat.reasoning import with_reasoning
 from app.engine.gbnf import check as check_grammar
 from app.errors import UsageError
-from app.protocol import ChatMessage, Sampling, SpecType, Speculation, Templating, Tool, ToolCall
+from app.protocol import ChatMessage, ReasoningEffort, Sampling, SpecType, Speculation, Templating, Tool, ToolCall
 from app.server.call_grammar import calls_grammar, json_grammar
 from app.server.wire import Asked, ChatCompletionRequest, Drafting, Message, NamedTool, TextPart
 
@@ -200,9 +200,23 @@ def speculation_of(request: Drafting, defaults: Speculation, types: Sequence[Spe
     return structs.replace(defaults, types=kinds, draft_tokens=length, draft_min=least, p_min=p_min)
 
 
+_EFFORTS: dict[str, ReasoningEffort] = {
+    "minimal": "low",
+    "low": "low",
+    "medium": "medium",
+    "high": "high",
+    "xhigh": "high",
+}
+
+
 def templating_of(request: ChatCompletionRequest, use: ToolUse, template: str | None) -> Templating:
     """Return what the chat template is told beside the messages; ``enable_think`` is GenieX's word for thoughts."""
-    reasoning = request.enable_think
-    if reasoning is None and request.chat_template_kwargs is not None:
-        reasoning = request.chat_template_kwargs.enable_thinking
-    return Templating(tools=use.tools, reasoning=reasoning, template=template)
+    reasoning, effort = request.enable_think, request.reasoning_effort
+    if (told := request.chat_template_kwargs) is not None:
+        reasoning = told.enable_thinking if reasoning is None else reasoning
+        effort = effort or told.reasoning_effort
+    if effort == "none" and reasoning is None:
+        reasoning = False
+    return Templating(
+        tools=use.tools, reasoning=reasoning, reasoning_effort=_EFFORTS.get(effort or ""), template=template
+    )

@@ -112,10 +112,15 @@ class StreamOptions(Wire):
     include_usage: bool | None = None
 
 
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+"""OpenAI's words for how long thoughts may be."""
+
+
 class TemplateKwargs(Wire):
     """What llama.cpp's server and vLLM take for the chat template."""
 
     enable_thinking: bool | None = None
+    reasoning_effort: Effort | None = None
 
 
 class Drafting(Wire):
@@ -165,6 +170,7 @@ class ChatCompletionRequest(Asked):
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     functions: Annotated[list[dict[str, Any]], Field(max_length=0)] | None = None
     enable_think: bool | None = None
+    reasoning_effort: Effort | None = None
     chat_template_kwargs: TemplateKwargs | None = None
 
 

@@ -25,6 +25,7 @@ from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
 from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Templating
+from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.wording import prefill_words, speed_words, waiting_words
 
@@ -41,7 +42,7 @@ WAITING = tr("Waiting for the engine…")
 WRITING = tr("Answering…")
 DIED_MARK = tr("The engine stopped while it was writing this. What it had written is kept.")
 OPEN_SETTINGS = tr("Conversation settings")
-SAID_ONCE = frozenset({"draft_cut", "reasoning_unknown"})
+SAID_ONCE = frozenset({"draft_cut", "reasoning_unknown", "reasoning_effort_unknown"})
 STUCK = tr("The engine does not react to the stop.")
 
 STOP_PATIENCE_S = 4.0
@@ -206,7 +207,10 @@ class Answering(QObject):
             token_details=chosen.token_colours,
             slide=chosen.slide,
             templating=Templating(
-                template=self._choices.template, reasoning=own.reasoning, goes_on=growing.before is not None
+                template=self._choices.template,
+                reasoning=own.reasoning,
+                reasoning_effort=own.reasoning_effort,
+                goes_on=growing.before is not None,
             ),
         )
 
@@ -271,14 +275,14 @@ class Answering(QObject):
         logger.info("the engine died in an answer: %s", fault.message)
         is_coming_back = self._engine.is_loading  # somebody asked for the restart that ended this answer
         if growing.view is not None and growing.text.strip():
-            growing.view.show_mark(f"{DIED_MARK} {fault.message}", offer_restart=not is_coming_back)
+            growing.view.show_mark(f"{DIED_MARK} {said(fault.message)}", offer_restart=not is_coming_back)
         elif not is_coming_back:
             self._engine.say_died(fault)
 
     def _say_failed(self, growing: GrowingAnswer, message: str, hint: str) -> None:
         self._window.notice.say("error", message, hint)
         if growing.view is not None and growing.text.strip():
-            growing.view.show_mark(tr("The answer broke off: {message}").format(message=message))
+            growing.view.show_mark(tr("The answer broke off: {message}").format(message=said(message)))
 
     def _finish(self, growing: GrowingAnswer, state: MessageState, runs_before: int) -> None:
         self.on_burst_over()

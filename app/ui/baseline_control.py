@@ -18,6 +18,7 @@ from app.metrics.surroundings import SystemSource
 from app.protocol import Chunk, Speculation, Started
 from app.ui.baselines import BaselineDialog
 from app.ui.recording import Recording, RecordingPlan, built_in_plan, own_prompts
+from app.ui.said import said
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ class BaselineControl(QObject):
             words = tr("The recording was cancelled. Its answers count nowhere.")
         except SlipstreamError as fault:
             logger.info("recording failed: %s", fault.message)
-            words = tr("The recording failed. {message} {hint}").format(message=fault.message, hint=fault.hint)
+            words = tr("The recording failed. {message} {hint}").format(
+                message=said(fault.message), hint=said(fault.hint)
+            )
         finally:
             self._recording = self._running = None
             self._window.panel.show_recording(None, words)
@@ -132,7 +135,7 @@ class BaselineControl(QObject):
                 session.baselines.save(baseline)
         except ExportError as fault:  # the minutes that it took are not lost with it
             return tr("Recorded, and in use until the program ends. {message} {hint}").format(
-                message=fault.message, hint=fault.hint
+                message=said(fault.message), hint=said(fault.hint)
             )
         notes = baselines[0].notes
         return tr("Recorded. Meanwhile {notes}.").format(notes="; ".join(notes)) if notes else ""

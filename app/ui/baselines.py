@@ -31,6 +31,7 @@ from app.metrics.baseline import MIN_RUNS
 from app.metrics.prompts import SETS, load_prompts
 from app.ui.dialog_size import fit
 from app.ui.recording import MOST_ROUNDS, RecordingPlan, built_in_plan
+from app.ui.said import fault_words
 from app.ui.theme import GRID, named, number_font
 from app.ui.tr import tr
 
@@ -232,7 +233,7 @@ class BaselineDialog(QDialog):
         try:
             self._from_file = RecordingPlan(load_prompts(path), Path(path).stem)
         except UsageError as fault:
-            self._length.setText(f"{fault.message} {fault.hint}")
+            self._length.setText(fault_words(fault))
             self._record.setEnabled(False)
             return
         self.on_plan_changed()

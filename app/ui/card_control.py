@@ -16,6 +16,7 @@ from app.protocol import SpecType
 from app.ui.latest import Latest
 from app.ui.model_words import access_words, look_words
 from app.ui.pair_bar import HEADS, NGRAM
+from app.ui.said import fault_words, said
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class CardControl(QObject):
             self.show_pull()
             return
         except SlipstreamError as fault:
-            self.card.show_fault(f"{fault.message} {fault.hint}")
+            self.card.show_fault(fault_words(fault))
             self.show_pull()
             return
         said = self.card.token.answer.text() if not self.card.token.isHidden() else ""
@@ -130,7 +131,9 @@ class CardControl(QObject):
             exact = await self._judging.weigh(offers, offer, self._choices.pair())
         except SlipstreamError as fault:
             self.card.say(
-                tr("It could not be weighed: {message} {hint}").format(message=fault.message, hint=fault.hint)
+                tr("It could not be weighed: {message} {hint}").format(
+                    message=said(fault.message), hint=said(fault.hint)
+                )
             )
             return
         if self.card.offer is offer and exact is not offer:
@@ -154,14 +157,14 @@ class CardControl(QObject):
         try:
             await self._judging.look(offers, look)
         except SlipstreamError as fault:
-            words = f"{fault.message} {fault.hint}"
+            words = fault_words(fault)
         except asyncio.CancelledError:
             look.stop()  # its thread asks for nothing more
             raise
         try:
             more = await self._judging.found(offers, look, self._choices.pair())
         except SlipstreamError as fault:
-            more, words = (), f"{fault.message} {fault.hint}"
+            more, words = (), fault_words(fault)
         if self.card.offers is not None and self.card.offers.title == offers.title:
             self.card.add_offers(more, words or look_words(more, is_whole=look.is_whole, is_stopped=look.is_stopped))
 
@@ -232,7 +235,7 @@ class CardControl(QObject):
         try:
             address = f"{self._door.hub().endpoint}/{repo}"
         except SlipstreamError as fault:
-            self.card.token.show_answer(f"{fault.message} {fault.hint}")
+            self.card.token.show_answer(fault_words(fault))
             return
         QDesktopServices.openUrl(QUrl(address))
 
@@ -244,7 +247,7 @@ class CardControl(QObject):
         try:
             said = await self._door.give_token(token, repo)
         except SlipstreamError as fault:
-            self.card.token.show_answer(f"{fault.message} {fault.hint}")
+            self.card.token.show_answer(fault_words(fault))
             self.card.token.entry.setFocus()
             return
         self.card.token.show_answer(said)
@@ -258,7 +261,7 @@ class CardControl(QObject):
             try:
                 await self._door.forget_token()
             except SlipstreamError as fault:
-                self.card.token.show_answer(f"{fault.message} {fault.hint}")
+                self.card.token.show_answer(fault_words(fault))
             else:
                 self.card.token.show_answer(tr("The token is forgotten."))
 

@@ -13,6 +13,7 @@ from app.errors import UsageError
 from app.ui.conversation_dialog import ConversationDialog
 from app.ui.conversation_presets import Presets
 from app.ui.conversation_prompt import PromptControl
+from app.ui.said import fault_words
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -80,10 +81,11 @@ class ConversationControl(QObject):
             self.dialog = None
         self._window.composer.take_focus()
 
-    def on_reasoning_known(self, words: str) -> None:
-        """Say whether the model's template has a switch for reasoning."""
+    def on_reasoning_known(self, switch_words: str, effort_words: str) -> None:
+        """Say whether the model's template has a switch for reasoning, and knows how much of it is wanted."""
         if self.dialog is not None:
-            self.dialog.show_reasoning(words)
+            self.dialog.show_known("reasoning", switch_words)
+            self.dialog.show_known("reasoning_effort", effort_words)
 
     def refresh(self) -> None:
         """Show the settings of the open conversation, at the composer and in the dialog."""
@@ -125,7 +127,7 @@ class ConversationControl(QObject):
         try:
             grammar_of(self._chats.settings.constraint)
         except UsageError as refusal:
-            fault = f"{refusal.message} {refusal.hint}"
+            fault = fault_words(refusal)
         self.dialog.show_fault("constraint", fault)
 
     def reset(self) -> None:

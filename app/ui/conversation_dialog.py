@@ -179,9 +179,9 @@ class ConversationDialog(QDialog):
         """Say what is wrong with a field; "" if nothing is."""
         self.fields[name].show_fault(words)
 
-    def show_reasoning(self, words: str) -> None:
-        """Say whether the model's template can be asked for reasoning."""
-        self.fields["reasoning"].help.setText(" ".join(part for part in (WORDS["reasoning"].help, words) if part))
+    def show_known(self, name: str, words: str) -> None:
+        """Say what is known of a setting with this model, behind its help."""
+        self.fields[name].help.setText(" ".join(part for part in (WORDS[name].help, words) if part))
 
     def go_to(self, name: str) -> None:
         """Put the keyboard into a field."""

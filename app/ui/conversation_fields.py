@@ -15,6 +15,12 @@ from app.ui.theme import GRID, IconButton, named, text_font
 from app.ui.tr import tr
 
 REASONING: tuple[tuple[object, str], ...] = ((None, tr("As the model likes")), (True, tr("On")), (False, tr("Off")))
+EFFORTS: tuple[tuple[object, str], ...] = (
+    (None, tr("As the model likes")),
+    ("low", tr("Low")),
+    ("medium", tr("Medium")),
+    ("high", tr("High")),
+)
 _CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
 _PLAIN = Sampling(seed=0)
 
@@ -45,6 +51,11 @@ WORDS: dict[str, Words] = {
             "Whether the model thinks before it answers. Thinking takes time and often helps with "
             "sums, code and riddles."
         ),
+    ),
+    "reasoning_effort": Words(
+        tr("Instructions"),
+        tr("Reasoning effort"),
+        tr("How long a model that can be asked for it thinks. More takes longer, and often helps with what is hard."),
     ),
     "temperature": Words(
         tr("Sampling"),
@@ -119,6 +130,18 @@ WORDS: dict[str, Words] = {
 PAGES = tuple(dict.fromkeys(words.page for words in WORDS.values()))
 
 
+_NUMBERS = {
+    "temperature": (0, 100, 0.05),
+    "top_p": (0, 1, 0.01),
+    "min_p": (0, 1, 0.01),
+    "repeat_penalty": (0.01, 100, 0.05),
+    "frequency_penalty": (-100, 100, 0.1),
+    "presence_penalty": (-100, 100, 0.1),
+}
+_WHOLE_NUMBERS = {"top_k": (0, 1 << 20, 8), "penalty_last_n": (0, 1 << 20, 8), "max_tokens": (1, 1 << 30, 256)}
+"""From, to, and by how much an arrow changes it."""
+
+
 def box_of(name: str) -> Box:
     """Make what a setting is entered in."""
     match name:
@@ -130,27 +153,19 @@ def box_of(name: str) -> Box:
             return SeedBox()
         case "constraint":
             return FormatBox()
-        case "reasoning":
-            return ChoiceBox(tr("Reasoning"), "", REASONING)
+        case "reasoning" | "reasoning_effort":
+            return ChoiceBox(WORDS[name].label, "", REASONING if name == "reasoning" else EFFORTS)
         case "n_ctx":
-            return ChoiceBox(tr("Context length"), "", ())
-        case "top_k" | "penalty_last_n":
-            return NumberBox(0, 1 << 20, 8, is_whole=True)
-        case "max_tokens":
-            return NumberBox(1, 1 << 30, 256, is_whole=True)
-        case "top_p" | "min_p":
-            return NumberBox(0, 1, 0.01)
-        case "repeat_penalty":
-            return NumberBox(0.01, 100, 0.05)
-        case "temperature":
-            return NumberBox(0, 100, 0.05)
-    return NumberBox(-100, 100, 0.1)
+            return ChoiceBox(WORDS[name].label, "", ())
+    if name in _WHOLE_NUMBERS:
+        return NumberBox(*_WHOLE_NUMBERS[name], is_whole=True)
+    return NumberBox(*_NUMBERS[name])
 
 
 def default_of(name: str, settings: Settings) -> object:
     """Return what holds where a conversation sets nothing: the program's setting, or the engine's."""
     match name:
-        case "seed" | "reasoning":
+        case "seed" | "reasoning" | "reasoning_effort":
             return None
         case "stop":
             return ()
@@ -165,7 +180,7 @@ def default_words(name: str, settings: Settings) -> str:
     match name:
         case "seed":
             return tr("new for each answer")
-        case "reasoning":
+        case "reasoning" | "reasoning_effort":
             return tr("as the model likes")
         case "stop" | "constraint":
             return tr("none")

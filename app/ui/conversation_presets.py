@@ -13,6 +13,7 @@ from app.chat.chat_settings import PRESET_NAME_LENGTH, ConversationSettings, Pre
 from app.chat.export import write_whole
 from app.errors import SlipstreamError, StoreError
 from app.ui.question import Question
+from app.ui.said import fault_words
 from app.ui.told import Told
 from app.ui.tr import tr
 
@@ -120,7 +121,7 @@ class Presets(QObject):
                 data = file.read(_MOST_FILE_BYTES)
             found = presets_from_json(data)
         except SlipstreamError as fault:
-            dialog.say(f"{fault.message} {fault.hint}")
+            dialog.say(fault_words(fault))
         except OSError as fault:
             dialog.say(tr("{name} cannot be read: {strerror}.").format(name=path.name, strerror=fault.strerror))
         else:
@@ -132,7 +133,7 @@ class Presets(QObject):
         try:
             write_whole(path, presets_json(self.all()))
         except SlipstreamError as fault:
-            dialog.say(f"{fault.message} {fault.hint}")
+            dialog.say(fault_words(fault))
         else:
             dialog.say(tr("Exported to {path}.").format(path=path))
 
@@ -140,7 +141,7 @@ class Presets(QObject):
         try:
             work()
         except StoreError as fault:
-            words = f"{fault.message} {fault.hint}"
+            words = fault_words(fault)
         self._known = None
         self.changed.emit()
         dialog.say(words)

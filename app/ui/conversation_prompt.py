@@ -20,6 +20,7 @@ from app.errors import SlipstreamError
 from app.protocol import ChatMessage, Rendered, Templating
 from app.ui.conversation_boxes import read_text
 from app.ui.conversation_prompt_dialog import PromptDialog
+from app.ui.said import fault_words
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 HAS_SWITCH = tr("This model's template has a switch for it.")
 NO_SWITCH = tr("This model's template has no switch for it, so the setting changes nothing.")
+HAS_EFFORT = tr("This model's template can be asked for it.")
+NO_EFFORT = tr("This model's template cannot be asked for it, so the setting changes nothing.")
 MOST_CHARS, MOST_LINE_CHARS = 200_000, 20_000
 TOO_LONG = tr("That is longer than any chat template. It was not taken over.")
 NEXT_MESSAGE = tr("(your next message)")
@@ -100,7 +103,7 @@ class PromptControl(QObject):
                 seen = await self._rendered()
             except SlipstreamError as fault:
                 if self.dialog is not None:
-                    self.dialog.show_refusal(f"{fault.message} {fault.hint}")
+                    self.dialog.show_refusal(fault_words(fault))
             else:
                 if self.dialog is not None:
                     loaded = self._host.state.loaded
@@ -108,7 +111,8 @@ class PromptControl(QObject):
                     self.dialog.offer_own(seen.template, is_override=self._override() is not None)
 
     async def _rendered(self) -> Rendered:
-        form = Templating(template=self._override(), reasoning=self._chats.settings.reasoning)
+        own = self._chats.settings
+        form = Templating(template=self._override(), reasoning=own.reasoning, reasoning_effort=own.reasoning_effort)
         return await self._host.render(self._messages(), form)
 
     def _messages(self) -> tuple[ChatMessage, ...]:
@@ -120,13 +124,16 @@ class PromptControl(QObject):
             return (*messages, ChatMessage("user", NEXT_MESSAGE))
         return messages
 
-    def ask_reasoning(self, then: Callable[[str], None]) -> None:
+    def ask_reasoning(self, then: Callable[[str, str], None]) -> None:
         """Say, once it is known, whether the template can be asked for reasoning."""
 
         async def ask() -> None:
             with suppress(SlipstreamError):  # no model: nothing is known
                 seen = await self._rendered()
-                then(HAS_SWITCH if seen.has_reasoning_switch else NO_SWITCH)
+                then(
+                    HAS_SWITCH if seen.has_reasoning_switch else NO_SWITCH,
+                    HAS_EFFORT if seen.has_reasoning_effort else NO_EFFORT,
+                )
             await self._look()  # if the prompt was asked for meanwhile
 
         if self._task is None or self._task.done():

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.dialog_size import fit, without_default
+from app.ui.said import said
 from app.ui.theme import GRID, code_font, named, number_font, text_font
 from app.ui.tr import tr
 
@@ -161,7 +162,7 @@ class PromptDialog(QDialog):
         words = size_words(rendered.n_tokens, n_ctx)
         self.size_line.setText(words)
         self.size_line.setAccessibleName(words)
-        self._tell("\n".join(f"{notice.message} {notice.hint}".strip() for notice in rendered.notices))
+        self._tell("\n".join(f"{said(notice.message)} {said(notice.hint)}".strip() for notice in rendered.notices))
 
     def show_refusal(self, words: str) -> None:
         """Say why there is no prompt, or no template."""

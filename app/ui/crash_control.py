@@ -13,6 +13,7 @@ from app.host.doctor_page import DoctorPage
 from app.ui.actions import WindowAction
 from app.ui.crash_report import Fault, death_of, fault_of, report
 from app.ui.latest import Latest
+from app.ui.said import said
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class CrashControl(QObject):
         try:
             self._page = await beside(making.make, "doctor")
         except SlipstreamError as fault:
-            self.refresh(state=fault.message)
+            self.refresh(state=said(fault.message))
         else:
             self.refresh(state="")
         finally:

@@ -24,6 +24,7 @@ from app.host.runtimes import BUILT_IN, Runtimes
 from app.host.survey import Survey, survey
 from app.models.release import Releases, build_named, builds_here, source
 from app.ui.devices_dialog import DevicesDialog, arrival_words, state_words
+from app.ui.said import fault_words
 from app.ui.servers_panel import DANGER
 from app.ui.tr import tr
 
@@ -268,7 +269,7 @@ class DevicesControl(QObject):
         self._show_busy("")
         self.refresh()
         if self.dialog is not None:
-            self.dialog.show_fault(f"{fault.message} {fault.hint}".strip())
+            self.dialog.show_fault(fault_words(fault))
 
     def _show_busy(self, words: str) -> None:
         if self.dialog is not None:

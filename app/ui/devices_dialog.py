@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from app.ui import motion
 from app.ui.dialog_size import fit
 from app.ui.model_options import Choice
+from app.ui.said import said
 from app.ui.servers_panel import ServersPanel
 from app.ui.theme import GRID, named, text_font
 from app.ui.tr import tr
@@ -77,7 +78,7 @@ def place_words(compute: str) -> str:
 def state_words(report: DeviceReport) -> str:
     """Say what is known of a device, with the reason."""
     words = tr("always there") if report.device.kind == "cpu" else _STATES[report.standing.state]
-    return f"{words}: {report.standing.reason}" if report.standing.reason else words
+    return f"{words}: {said(report.standing.reason)}" if report.standing.reason else words
 
 
 def arrival_words(step: Progress) -> str:

@@ -12,6 +12,7 @@ from app.models.remote import FoundModel
 from app.ui.card_control import CardControl
 from app.ui.latest import Latest
 from app.ui.model_words import access_words, short_title
+from app.ui.said import fault_words, said
 from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
@@ -52,7 +53,7 @@ class DiscoverControl(QObject):
         try:
             cards, self._room = await self._judging.catalog()
         except SlipstreamError as fault:
-            self._tab.say(f"{fault.message} {fault.hint}")
+            self._tab.say(fault_words(fault))
             return
         self._tab.show_catalog(cards, self._room)
 
@@ -160,7 +161,7 @@ class DiscoverControl(QObject):
     def _say(self, fault: SlipstreamError, repo: str) -> None:
         self._tab.say(
             tr("{message} {hint} The matched pairs above need no hub to be looked at.").format(
-                message=fault.message, hint=fault.hint
+                message=said(fault.message), hint=said(fault.hint)
             )
         )
         if isinstance(fault, HubAccessError):

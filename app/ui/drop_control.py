@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.errors import SlipstreamError
 from app.host.background import beside
 from app.protocol import Load
+from app.ui.said import fault_words
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class DropControl(QObject):
         except StoppedError:
             words, icon_name = tr("Cancelled. Nothing was added."), "warning"
         except SlipstreamError as fault:
-            words, icon_name = f"{fault.message} {fault.hint}", "close"
+            words, icon_name = fault_words(fault), "close"
         else:
             words = (
                 tr("The same file was among your models already.")

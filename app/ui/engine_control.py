@@ -19,6 +19,7 @@ from app.host.background import beside
 from app.models.library import Contents, Library
 from app.protocol import Engagement, Loaded, LoadProgress, Plan, SpecType
 from app.ui.pair_bar import ModelOption, option_of
+from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.wording import (
     debt_words,
@@ -152,7 +153,7 @@ class EngineControl(QObject):
             self._take_in_loaded()
             if refusal is not None:
                 self._window.notice.say(
-                    "error", refusal.message, tr("{hint} The chat goes on without it.").format(hint=refusal.hint)
+                    "error", refusal.message, tr("{hint} The chat goes on without it.").format(hint=said(refusal.hint))
                 )
         finally:
             self.patience.stop()
@@ -370,7 +371,7 @@ class EngineControl(QObject):
             case "starting":
                 return tr("Starting the engine…")
             case "loading":
-                return self._progress or state.detail or tr("Loading the model…")
+                return self._progress or said(state.detail) or tr("Loading the model…")
             case "answering":
                 return tr("Answering. Esc stops.")
             case "died":

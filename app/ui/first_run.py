@@ -11,6 +11,7 @@ from app.errors import SlipstreamError
 from app.models.library import STARTER, Contents
 from app.ui.latest import Latest
 from app.ui.model_words import percent, pull_words
+from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
@@ -142,7 +143,7 @@ class FirstRun(QObject):
             case "done":
                 self.card.offer_switch(ARRIVED)
             case "failed":
-                self.card.offer(f"{pull.detail} {pull.hint}".strip(), tr("&Try again"))
+                self.card.offer(f"{said(pull.detail)} {said(pull.hint)}".strip(), tr("&Try again"))
             case "paused":
                 self.card.offer(
                     tr("{pull_words}. What has arrived is kept.").format(pull_words=pull_words(pull)), tr("&Go on")

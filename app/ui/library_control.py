@@ -16,6 +16,7 @@ from app.ui.latest import Latest
 from app.ui.pair_bar import NGRAM
 from app.ui.question import Question
 from app.ui.reveal import reveal, show_folder
+from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
@@ -88,7 +89,7 @@ class LibraryControl(QObject):
         elif isinstance(chosen, BrokenFile):
             card.show_pending(
                 chosen.path.name,
-                tr("It cannot be loaded: {reason} {hint}").format(reason=chosen.reason, hint=chosen.hint),
+                tr("It cannot be loaded: {reason} {hint}").format(reason=said(chosen.reason), hint=said(chosen.hint)),
                 "",
             )
             self._card.look_at(None)

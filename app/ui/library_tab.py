@@ -22,6 +22,7 @@ from app.models.library import BrokenFile, Contents, LibraryEntry
 from app.models.removal import owner_words
 from app.ui.model_words import source_words
 from app.ui.pair_card import PairCard
+from app.ui.said import said
 from app.ui.theme import GRID, named, number_font
 from app.ui.tr import tr
 from app.ui.tree_rows import RIGHT, VALUE, choose, heading, rows_of, set_up
@@ -213,6 +214,6 @@ def _entry_row(entry: LibraryEntry, *, is_loaded: bool) -> QTreeWidgetItem:
 
 def _broken_row(file: BrokenFile, what: str) -> QTreeWidgetItem:
     row = QTreeWidgetItem([file.path.name, "", what, file.source])
-    row.setToolTip(0, tip(f"{file.path}\n{file.reason}"))
+    row.setToolTip(0, tip(f"{file.path}\n{said(file.reason)}"))
     row.setData(0, VALUE, file)
     return row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from app.ui.said import fault_words, said
 from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
@@ -81,7 +82,7 @@ def fit_sentence(judgement: Judgement) -> str:
 def reason_lines(judgement: Judgement) -> str:
     """The reasons and warnings, a line each."""
     lines = [*judgement.warnings, *judgement.reasons] if judgement.fits else [*judgement.reasons]
-    return "\n".join(f"• {line}" for line in lines)
+    return "\n".join(f"• {said(line)}" for line in lines)
 
 
 def memory_sentence(memory: PairMemory) -> str:
@@ -158,7 +159,7 @@ _LOG_IN = "set HF_TOKEN or run: hf auth login"
 
 def access_words(fault: HubAccessError) -> str:
     """What is wrong with who asks, for a window that has a field for the token."""
-    return f"{fault.message} {fault.hint}".replace(_LOG_IN, tr("paste it below."))
+    return fault_words(fault).replace(_LOG_IN, tr("paste it below."))
 
 
 def source_words(entry: LibraryEntry) -> str:
@@ -197,7 +198,7 @@ def pull_words(pull: Pull) -> str:
     )
     match pull.phase:
         case "asking":
-            parts = [pull.detail]
+            parts = [said(pull.detail)]
         case "waiting":
             parts = [tr("Waiting for its turn"), amount]
         case "checking":
@@ -207,19 +208,19 @@ def pull_words(pull: Pull) -> str:
                 tr("{rate_bytes_s:.1f} MB/s").format(rate_bytes_s=pull.rate_bytes_s / 1e6) if pull.rate_bytes_s else ""
             )
             left = tr("{time_words} left").format(time_words=time_words(pull.eta_s)) if pull.eta_s is not None else ""
-            parts = [amount, rate, left, pull.detail]
+            parts = [amount, rate, left, said(pull.detail)]
         case "stalled":
-            parts = [tr("Stalled"), amount, pull.detail, tr("It goes on by itself when the connection does.")]
+            parts = [tr("Stalled"), amount, said(pull.detail), tr("It goes on by itself when the connection does.")]
         case "retrying":
-            parts = [tr("Trying again"), amount, pull.detail]
+            parts = [tr("Trying again"), amount, said(pull.detail)]
         case "verifying":
             parts = [tr("Checking every byte"), amount]
         case "done":
             parts = [tr("Complete and checked"), bytes_words(pull.n_total_bytes)]
         case "paused":
-            parts = [tr("Paused"), amount, pull.detail]
+            parts = [tr("Paused"), amount, said(pull.detail)]
         case "failed":
-            parts = [tr("Stopped"), amount, pull.detail, pull.hint]
+            parts = [tr("Stopped"), amount, said(pull.detail), said(pull.hint)]
         case "removed":
             parts = [tr("Removed")]
         case _:

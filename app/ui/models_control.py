@@ -15,6 +15,7 @@ from app.host.pulling import Pull, Pulls
 from app.ui.latest import Latest
 from app.ui.model_words import percent, short_title
 from app.ui.pair_bar import HEADS, NGRAM
+from app.ui.said import fault_words, said
 from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
@@ -193,7 +194,7 @@ class ModelsControl(QObject):
             )
         else:
             show = (tr("Show downloads"), lambda: self.open(DOWNLOADS))
-            self._window.notice.say("warning", f"{pull.title}: {pull.detail}", pull.hint, action=show)
+            self._window.notice.say("warning", f"{pull.title}: {said(pull.detail)}", pull.hint, action=show)
 
     def on_look(self) -> None:
         """Tell of downloads that are not finished."""
@@ -247,7 +248,7 @@ class ModelsControl(QObject):
         try:
             row.token.show_answer(await self.door.give_token(token, repo))
         except SlipstreamError as fault:
-            row.token.show_answer(f"{fault.message} {fault.hint}")
+            row.token.show_answer(fault_words(fault))
             row.token.entry.setFocus()
             return
         self.pulls.resume_refused()

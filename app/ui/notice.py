@@ -11,6 +11,7 @@ from typing import Literal
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from app.ui.said import said
 from app.ui.theme import GRID, IconButton, colours, follow, icon
 from app.ui.tr import tr
 
@@ -78,8 +79,8 @@ class NoticeBar(QFrame):
 
         Args:
             kind: how grave it is.
-            message: the fact.
-            hint: what to do next.
+            message: the fact; that of a layer below is said in the language of the person.
+            hint: what to do next, likewise.
             action: the words of a button and what it does.
             more: the same for a second one, which tells more and leaves the notice where it is.
             expires_s: how long it is shown; 0 until it is closed.
@@ -87,7 +88,7 @@ class NoticeBar(QFrame):
         if not self.isHidden():
             self.closed.emit()
         self._kind = kind
-        words = " ".join(part for part in (message, hint) if part)
+        words = " ".join(said(part) for part in (message, hint) if part)
         self._label.setText(words)
         self.setAccessibleName(_PREFIX[kind].format(words=words))
         self._on_action = action[1] if action else None

@@ -20,6 +20,7 @@ from app.metrics.prompts import MIXED, Prompt, load_prompts
 from app.models.library import Library
 from app.protocol import ChatMessage
 from app.ui.profile_dialog import ProfileDialog
+from app.ui.said import fault_words, said
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class ProfilerControl(QObject):
         try:
             prompts = self._own if self.dialog.source == OWN else load_prompts(self.dialog.source)
         except SlipstreamError as fault:
-            self.dialog.show_running(None, f"{fault.message} {fault.hint}")
+            self.dialog.show_running(None, fault_words(fault))
             return
         self.dialog.show_advice(())
         self.dialog.show_rows(())
@@ -150,7 +151,7 @@ class ProfilerControl(QObject):
         except asyncio.CancelledError:
             words = tr("Cancelled. What was measured so far:")
         except SlipstreamError as fault:
-            words = tr("It broke off: {message} {hint}").format(message=fault.message, hint=fault.hint)
+            words = tr("It broke off: {message} {hint}").format(message=said(fault.message), hint=said(fault.hint))
         except Exception as fault:
             logger.exception("a profile failed")
             words = tr("Something unexpected went wrong ({kind}). The details are in the log.").format(
@@ -216,7 +217,7 @@ class ProfilerControl(QObject):
         try:
             n = len(load_prompts(path))
         except SlipstreamError as fault:
-            self.dialog.show_running(None, f"{fault.message} {fault.hint}")
+            self.dialog.show_running(None, fault_words(fault))
         else:
             self.dialog.add_file(f"{Path(path).name} ({n})", path)
 
@@ -259,7 +260,7 @@ class ProfilerControl(QObject):
         try:
             write()
         except SlipstreamError as fault:
-            words = f"{fault.message} {fault.hint}"
+            words = fault_words(fault)
         if self.dialog is not None:
             self.dialog.words.setText(words)
 

@@ -13,6 +13,7 @@ from app.errors import SlipstreamError, UsageError
 from app.host import Host
 from app.host.background import beside
 from app.models.library import Library
+from app.ui.said import fault_words
 from app.ui.serving_dialog import ServingDialog
 from app.ui.tr import tr
 
@@ -139,7 +140,7 @@ class ServingControl(QObject):
                 self._say(STARTING)
                 self._server = await self._begin()
         except SlipstreamError as fault:
-            self._fault = f"{fault.message} {fault.hint}".strip()
+            self._fault = fault_words(fault)
         self.refresh()
 
     async def _begin(self) -> Server:

@@ -13,6 +13,7 @@ from app.ui import motion
 from app.ui.actions import WindowAction
 from app.ui.font_size import choose_font_size
 from app.ui.latest import Latest
+from app.ui.said import fault_words
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class SettingsControl(QObject):
             try:
                 value = checked_endpoint(str(value), "This")
             except SlipstreamError as fault:
-                self.dialog.rows[name].show_fault(f"{fault.message} {fault.hint}.")
+                self.dialog.rows[name].show_fault(f"{fault_words(fault)}.")
                 return
         self._choices.change(**{name: value})
         if self.dialog is not None:
@@ -102,14 +103,14 @@ class SettingsControl(QObject):
         try:
             words = await self._door.give_token(token)
         except SlipstreamError as fault:
-            words = f"{fault.message} {fault.hint}"
+            words = fault_words(fault)
         self._say_of_token(words)
 
     async def _forget(self) -> None:
         try:
             await self._door.forget_token()
         except SlipstreamError as fault:
-            self._say_of_token(f"{fault.message} {fault.hint}")
+            self._say_of_token(fault_words(fault))
         else:
             self._say_of_token(tr("The token is not kept here any more."))
 

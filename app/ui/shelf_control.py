@@ -21,6 +21,7 @@ from app.ui.drop_control import DropControl
 from app.ui.first_run import FirstRun
 from app.ui.library_watch import LibraryWatch
 from app.ui.reveal import show_folder
+from app.ui.said import fault_words
 from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
@@ -153,7 +154,7 @@ class ShelfControl(QObject):
         except StoppedError:
             self._end(tr("Cancelled. Everything is where it was."))
         except SlipstreamError as fault:
-            self._end(f"{fault.message} {fault.hint}")
+            self._end(fault_words(fault))
         else:
             words = tr("Moved: {files_words}, {bytes_words}.").format(
                 files_words=files_words(outcome.n_files), bytes_words=bytes_words(outcome.n_bytes)
@@ -172,7 +173,7 @@ class ShelfControl(QObject):
             await beside(partial(check_usable, folder), "models folder")
             choose_folder(folder)
         except SlipstreamError as fault:
-            self._end(f"{fault.message} {fault.hint}")
+            self._end(fault_words(fault))
         else:
             self._end(tr("Models are kept here from now on. The old folder stays as it is."))
 

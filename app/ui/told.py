@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from app.errors import StoreError
+from app.ui.said import said
 
 if TYPE_CHECKING:
     from app.ui.notice import NoticeBar
@@ -26,6 +27,6 @@ class Told:
         if not isinstance(fault, StoreError):
             return False
         logger.info("%s %s", self._meaning, fault.message)
-        if fault.message not in self._notice.words:  # a failing save is tried again and again, but told once
-            self._notice.say("error", f"{self._meaning} {fault.message}", fault.hint)
+        if said(fault.message) not in self._notice.words:  # a failing save is tried again and again, but told once
+            self._notice.say("error", f"{self._meaning} {said(fault.message)}", fault.hint)
         return True

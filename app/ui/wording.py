@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, assert_never
 
 from app.protocol import LOSSY, is_lossy_name
+from app.ui.said import said
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ def engagement_words(engagement: Engagement) -> str:
         if engagement.n_exact and isinstance(engagement.draft_tokens, str):
             words += ", " + tr("at most {n_exact} so that no word can change").format(n_exact=engagement.n_exact)
         return words + (
-            "; " + tr("not engaged: {reason}").format(reason=engagement.reason) if engagement.reason else ""
+            "; " + tr("not engaged: {reason}").format(reason=said(engagement.reason)) if engagement.reason else ""
         )
-    return tr("not engaged: {reason}").format(reason=engagement.reason)
+    return tr("not engaged: {reason}").format(reason=said(engagement.reason))
 
 
 def length_words(draft_tokens: DraftTokens) -> str:
@@ -94,7 +95,7 @@ def plan_words(engagement: Engagement, plan: Plan) -> str:
     if plan.drafter and is_lossy_name(engagement.drafter):
         words = tr("engaged: {name}, lossy, length {limit}")
     words = words.format(name=drafter_name(plan.drafter or engagement.drafter), limit=plan.limit)
-    return words + (f" ({plan.reason})" if plan.reason else "")
+    return words + (f" ({said(plan.reason)})" if plan.reason else "")
 
 
 def pause_words(reason: str) -> str:
@@ -102,7 +103,7 @@ def pause_words(reason: str) -> str:
     reason = reason.removeprefix("paused: ")
     expected = _EXPECTED.fullmatch(reason)
     if expected is None:
-        return reason
+        return said(reason)
     speedup = float(expected[1])
     if speedup >= 1:
         return tr("drafting would gain too little now (expected {speedup:.2f}× of plain speed)").format(speedup=speedup)
@@ -132,13 +133,15 @@ def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: 
         return tr("not engaged: no model is loaded")
     able = [kind for kind in kinds if kind in loaded.drafters]
     if able:
-        missing = [f"{drafter_name(kind)}: {loaded.not_engageable.get(kind, '')}" for kind in kinds if kind not in able]
+        missing = [
+            f"{drafter_name(kind)}: {said(loaded.not_engageable.get(kind, ''))}" for kind in kinds if kind not in able
+        ]
         words = tr("ready: {drafter_name}, {length_words}").format(
             drafter_name=drafter_name(",".join(able)), length_words=length_words(n_draft)
         )
         return words + ("; " + tr("not engaged: {missing}").format(missing=" ".join(missing)) if missing else "")
     missing_words = tr("{drafter} is not available with this model").format(drafter=drafter_name(kinds[0]))
-    reason = loaded.not_engageable.get(kinds[0], missing_words)
+    reason = said(loaded.not_engageable.get(kinds[0], missing_words))
     return tr("not engaged: {reason}").format(reason=reason)
 
 

@@ -1313,6 +1313,14 @@ gelöscht {when}, %n Nachrichten</numerusform>
         <translation>Aus</translation>
     </message>
     <message>
+        <source>Low</source>
+        <translation>Gering</translation>
+    </message>
+    <message>
+        <source>Medium</source>
+        <translation>Mittel</translation>
+    </message>
+    <message>
         <source>Instructions</source>
         <translation>Anweisungen</translation>
     </message>
@@ -1331,6 +1339,14 @@ gelöscht {when}, %n Nachrichten</numerusform>
     <message>
         <source>Whether the model thinks before it answers. Thinking takes time and often helps with sums, code and riddles.</source>
         <translation>Ob das Modell vor der Antwort nachdenkt. Das kostet Zeit und hilft oft beim Rechnen, bei Code und Rätseln.</translation>
+    </message>
+    <message>
+        <source>Reasoning effort</source>
+        <translation>Denkaufwand</translation>
+    </message>
+    <message>
+        <source>How long a model that can be asked for it thinks. More takes longer, and often helps with what is hard.</source>
+        <translation>Wie lange ein Modell nachdenkt, das sich darum bitten lässt. Mehr dauert länger und hilft oft bei Schwerem.</translation>
     </message>
     <message>
         <source>Sampling</source>
@@ -1610,6 +1626,14 @@ gelöscht {when}, %n Nachrichten</numerusform>
     <message>
         <source>This model&apos;s template has no switch for it, so the setting changes nothing.</source>
         <translation>Das Template dieses Modells hat keinen Schalter dafür, die Einstellung ändert also nichts.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s template can be asked for it.</source>
+        <translation>Das Template dieses Modells lässt sich darum bitten.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s template cannot be asked for it, so the setting changes nothing.</source>
+        <translation>Das Template dieses Modells lässt sich nicht darum bitten; die Einstellung ändert nichts.</translation>
     </message>
     <message>
         <source>That is longer than any chat template. It was not taken over.</source>
@@ -5472,6 +5496,1206 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>{n_bytes:.1f} GB</source>
         <translation>{n_bytes:.1f} GB</translation>
+    </message>
+    <message>
+        <source>The engine process has ended: {reason}.</source>
+        <translation>Der Prozess der Engine wurde beendet: {reason}.</translation>
+    </message>
+    <message>
+        <source>{message} Its last words: {line}</source>
+        <translation>{message} Seine letzten Worte: {line}</translation>
+    </message>
+    <message>
+        <source>Start the engine again; what was written so far is kept.</source>
+        <translation>Starten Sie die Engine neu; was bisher geschrieben wurde, bleibt.</translation>
+    </message>
+    <message>
+        <source>it stopped itself after an internal check failed</source>
+        <translation>er hielt sich nach einer misslungenen inneren Prüfung selbst an</translation>
+    </message>
+    <message>
+        <source>it lost access to memory, as when a model file shrinks while it is in use</source>
+        <translation>er verlor Zugriff auf Speicher, wie wenn eine Modelldatei kürzer wird, während sie benutzt wird</translation>
+    </message>
+    <message>
+        <source>{reason} [{number}]</source>
+        <translation>{reason} [{number}]</translation>
+    </message>
+    <message>
+        <source>it divided by zero</source>
+        <translation>er teilte durch null</translation>
+    </message>
+    <message>
+        <source>it was built for a processor with more instructions than this one has</source>
+        <translation>er ist für einen Prozessor mit mehr Befehlen gebaut, als dieser hat</translation>
+    </message>
+    <message>
+        <source>the system ended it, as it does when memory runs out</source>
+        <translation>das System beendete ihn, wie es geschieht, wenn der Speicher ausgeht</translation>
+    </message>
+    <message>
+        <source>it crashed (segmentation fault)</source>
+        <translation>er stürzte ab (segmentation fault)</translation>
+    </message>
+    <message>
+        <source>it crashed (access violation)</source>
+        <translation>er stürzte ab (access violation)</translation>
+    </message>
+    <message>
+        <source>it crashed (stack overflow)</source>
+        <translation>er stürzte ab (stack overflow)</translation>
+    </message>
+    <message>
+        <source>it crashed (heap corruption)</source>
+        <translation>er stürzte ab (heap corruption)</translation>
+    </message>
+    <message>
+        <source>it was told to end</source>
+        <translation>er wurde angewiesen, aufzuhören</translation>
+    </message>
+    <message>
+        <source>it used up its processor time</source>
+        <translation>er verbrauchte seine Prozessorzeit</translation>
+    </message>
+    <message>
+        <source>memory ran out</source>
+        <translation>der Speicher ging aus</translation>
+    </message>
+    <message>
+        <source>a library that it needs is missing</source>
+        <translation>eine Bibliothek, die er braucht, fehlt</translation>
+    </message>
+    <message>
+        <source>a library that it needs is of another version</source>
+        <translation>eine Bibliothek, die er braucht, hat eine andere Version</translation>
+    </message>
+    <message>
+        <source>it was interrupted</source>
+        <translation>er wurde unterbrochen</translation>
+    </message>
+    <message>
+        <source>it stopped itself at once, as graphics drivers do when they fail</source>
+        <translation>er hielt sich sofort selbst an, wie es Grafiktreiber tun, wenn sie versagen</translation>
+    </message>
+    <message>
+        <source>signal {number} ended it</source>
+        <translation>Signal {number} beendete ihn</translation>
+    </message>
+    <message>
+        <source>it gave up [exit status {status}]</source>
+        <translation>er gab auf [Rückgabewert {status}]</translation>
+    </message>
+    <message>
+        <source>it left without being asked to</source>
+        <translation>er ging ungebeten</translation>
+    </message>
+    <message>
+        <source>The engine did not answer within {seconds} seconds of its start.</source>
+        <translation>Die Engine antwortete nach dem Start {seconds} Sekunden lang nicht.</translation>
+    </message>
+    <message>
+        <source>The engine process could not be started: {reason}.</source>
+        <translation>Der Prozess der Engine ließ sich nicht starten: {reason}.</translation>
+    </message>
+    <message>
+        <source>Is the program complete?</source>
+        <translation>Ist das Programm vollständig?</translation>
+    </message>
+    <message>
+        <source>The engine was stopped.</source>
+        <translation>Die Engine wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>The text is not valid: it holds half a character ({fault}).</source>
+        <translation>Der Text ist ungültig: Er enthält ein halbes Zeichen ({fault}).</translation>
+    </message>
+    <message>
+        <source>Remove that character.</source>
+        <translation>Entfernen Sie dieses Zeichen.</translation>
+    </message>
+    <message>
+        <source>The engine&apos;s answer was not understood.</source>
+        <translation>Die Antwort der Engine wurde nicht verstanden.</translation>
+    </message>
+    <message>
+        <source>Are all parts of the same version?</source>
+        <translation>Haben alle Teile dieselbe Version?</translation>
+    </message>
+    <message>
+        <source>Are both sides of the same version?</source>
+        <translation>Haben beide Seiten dieselbe Version?</translation>
+    </message>
+    <message>
+        <source>The engine does not understand a command: {fault}</source>
+        <translation>Die Engine versteht einen Befehl nicht: {fault}</translation>
+    </message>
+    <message>
+        <source>The engine met an unexpected fault ({kind}: {fault}).</source>
+        <translation>Die Engine traf auf einen unerwarteten Fehler ({kind}: {fault}).</translation>
+    </message>
+    <message>
+        <source>Try again; the log has the details.</source>
+        <translation>Versuchen Sie es noch einmal; Einzelheiten stehen im Protokoll.</translation>
+    </message>
+    <message>
+        <source>The engine did not answer ({command}).</source>
+        <translation>Die Engine antwortete nicht ({command}).</translation>
+    </message>
+    <message>
+        <source>Start the engine again.</source>
+        <translation>Starten Sie die Engine neu.</translation>
+    </message>
+    <message>
+        <source>The answer failed ({kind}: {fault}).</source>
+        <translation>Die Antwort misslang ({kind}: {fault}).</translation>
+    </message>
+    <message>
+        <source>Load one first.</source>
+        <translation>Laden Sie zuerst eines.</translation>
+    </message>
+    <message>
+        <source>Choose a model first.</source>
+        <translation>Wählen Sie zuerst ein Modell.</translation>
+    </message>
+    <message>
+        <source>The load was cancelled.</source>
+        <translation>Das Laden wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>Loading was cancelled.</source>
+        <translation>Das Laden wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The answer was cancelled.</source>
+        <translation>Die Antwort wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The evaluation was cancelled.</source>
+        <translation>Die Berechnung wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The context is full.</source>
+        <translation>Der Kontext ist voll.</translation>
+    </message>
+    <message>
+        <source>Start a new conversation or choose a longer one.</source>
+        <translation>Beginnen Sie eine neue Unterhaltung oder wählen Sie einen längeren.</translation>
+    </message>
+    <message>
+        <source>The prompt is empty.</source>
+        <translation>Der Prompt ist leer.</translation>
+    </message>
+    <message>
+        <source>There is no answer that could go on.</source>
+        <translation>Es gibt keine Antwort, die weitergehen könnte.</translation>
+    </message>
+    <message>
+        <source>The conversation is {n_tokens} tokens long; the context holds {n_ctx}.</source>
+        <translation>Die Unterhaltung ist {n_tokens} Token lang; der Kontext fasst {n_ctx}.</translation>
+    </message>
+    <message>
+        <source>more than {n_tokens}</source>
+        <translation>mehr als {n_tokens}</translation>
+    </message>
+    <message>
+        <source>Shorten it, start a new conversation, choose a longer context, or let the oldest turns be left out.</source>
+        <translation>Kürzen Sie sie, beginnen Sie eine neue, wählen Sie einen längeren Kontext oder lassen Sie die ältesten Nachrichten weg.</translation>
+    </message>
+    <message>
+        <source>The conversation is longer than the context: the oldest {n} messages were left out of this prompt.</source>
+        <translation>Die Unterhaltung ist länger als der Kontext: Die ältesten {n} Nachrichten fehlen in diesem Prompt.</translation>
+    </message>
+    <message>
+        <source>For an answer that knows all of it, choose a longer context.</source>
+        <translation>Für eine Antwort, die alles kennt, wählen Sie einen längeren Kontext.</translation>
+    </message>
+    <message>
+        <source>Drafting stopped, the answer went on at plain speed: {fault}</source>
+        <translation>Das Entwerfen hörte auf, die Antwort ging ohne weiter: {fault}</translation>
+    </message>
+    <message>
+        <source>If it happens again, choose another drafter.</source>
+        <translation>Geschieht es wieder, wählen Sie einen anderen Entwerfer.</translation>
+    </message>
+    <message>
+        <source>What is written of this answer does not keep to its format, so it cannot go on in it.</source>
+        <translation>Was von dieser Antwort geschrieben ist, hält sich nicht an ihr Format; so kann sie darin nicht weitergehen.</translation>
+    </message>
+    <message>
+        <source>Set the format to none, or answer again.</source>
+        <translation>Stellen Sie das Format auf „keines“ oder lassen Sie neu antworten.</translation>
+    </message>
+    <message>
+        <source>No context of {n_ctx} tokens could be made: {reason}</source>
+        <translation>Ein Kontext von {n_ctx} Token ließ sich nicht anlegen: {reason}</translation>
+    </message>
+    <message>
+        <source>Choose 16 bits for the memory (f16, bf16), a shorter context length or a smaller model.</source>
+        <translation>Wählen Sie 16 Bit für den Speicher (f16, bf16), einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <source>Choose a shorter context length or a smaller model.</source>
+        <translation>Wählen Sie einen kürzeren Kontext oder ein kleineres Modell.</translation>
+    </message>
+    <message>
+        <source>no reason given</source>
+        <translation>ohne Angabe von Gründen</translation>
+    </message>
+    <message>
+        <source>llama_decode returned {code} for {n} tokens at position {position}: {reason}</source>
+        <translation>llama_decode gab {code} zurück, für {n} Token an Position {position}: {reason}</translation>
+    </message>
+    <message>
+        <source>Start the engine again; if it happens again, choose a shorter context or another model.</source>
+        <translation>Starten Sie die Engine neu; geschieht es wieder, wählen Sie einen kürzeren Kontext oder ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>llama.cpp cannot load {name}: {reason}</source>
+        <translation>llama.cpp kann {name} nicht laden: {reason}</translation>
+    </message>
+    <message>
+        <source>Is it a complete GGUF of an architecture that this version knows? Try another model.</source>
+        <translation>Ist es ein vollständiges GGUF einer Architektur, die diese Version kennt? Versuchen Sie ein anderes Modell.</translation>
+    </message>
+    <message>
+        <source>The grammar cannot be read{where}: {words}</source>
+        <translation>Die Grammatik lässt sich nicht lesen{where}: {words}</translation>
+    </message>
+    <message>
+        <source>See llama.cpp&apos;s grammars/README.md for how a GBNF grammar is written.</source>
+        <translation>Wie eine GBNF-Grammatik geschrieben wird, steht in grammars/README.md von llama.cpp.</translation>
+    </message>
+    <message>
+        <source>The grammar does not allow token {token} here.</source>
+        <translation>Die Grammatik erlaubt das Token {token} hier nicht.</translation>
+    </message>
+    <message>
+        <source>The grammar is too ambiguous: there are too many ways to read what was written so far.</source>
+        <translation>Die Grammatik ist zu mehrdeutig: Was bisher geschrieben wurde, lässt sich auf zu viele Weisen lesen.</translation>
+    </message>
+    <message>
+        <source>Let no two alternatives of a rule begin alike.</source>
+        <translation>Lassen Sie keine zwei Alternativen einer Regel gleich anfangen.</translation>
+    </message>
+    <message>
+        <source>The grammar allows no token of this model here, not even the end.</source>
+        <translation>Die Grammatik erlaubt hier kein Token dieses Modells, nicht einmal das Ende.</translation>
+    </message>
+    <message>
+        <source>Correct the grammar.</source>
+        <translation>Berichtigen Sie die Grammatik.</translation>
+    </message>
+    <message>
+        <source>The model computed a logit that is not a number ({value}) at position {position}.</source>
+        <translation>Das Modell berechnete einen Logit, der keine Zahl ist ({value}), an Position {position}.</translation>
+    </message>
+    <message>
+        <source>Its file is damaged or was badly quantised: get it again, or another quantisation of it.</source>
+        <translation>Seine Datei ist beschädigt oder schlecht quantisiert: Holen Sie sie neu oder in anderer Quantisierung.</translation>
+    </message>
+    <message>
+        <source>Cannot read {path}: {reason}</source>
+        <translation>{path} lässt sich nicht lesen: {reason}</translation>
+    </message>
+    <message>
+        <source>Was the file moved?</source>
+        <translation>Wurde die Datei verschoben?</translation>
+    </message>
+    <message>
+        <source>This model keeps K and V in one memory: both are {kind}.</source>
+        <translation>Dieses Modell hält K und V in einem Speicher: Beide sind {kind}.</translation>
+    </message>
+    <message>
+        <source>This model also understands images or sound: here it is given text only.</source>
+        <translation>Dieses Modell versteht auch Bilder oder Ton: Hier bekommt es nur Text.</translation>
+    </message>
+    <message>
+        <source>The context is {n_ctx} tokens: this model was trained for no more.</source>
+        <translation>Der Kontext hat {n_ctx} Token: Für mehr wurde dieses Modell nicht trainiert.</translation>
+    </message>
+    <message>
+        <source>{name} is not a model that continues text.</source>
+        <translation>{name} ist kein Modell, das Text fortsetzt.</translation>
+    </message>
+    <message>
+        <source>Choose a chat (decoder) model; embedding and translation models cannot chat.</source>
+        <translation>Wählen Sie ein Chatmodell (Decoder); Modelle für Einbettungen und Übersetzung können nicht chatten.</translation>
+    </message>
+    <message>
+        <source>No draft model, and no MTP heads with a memory of their own.</source>
+        <translation>Kein Entwurfsmodell und keine MTP-Köpfe mit eigenem Speicher.</translation>
+    </message>
+    <message>
+        <source>The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture.</source>
+        <translation>Das Zielmodell hält einen laufenden Zustand (rekurrente Schichten), den llama.cpp bei dieser Architektur nicht zurückspulen kann.</translation>
+    </message>
+    <message>
+        <source>No draft model is chosen.</source>
+        <translation>Kein Entwurfsmodell ist gewählt.</translation>
+    </message>
+    <message>
+        <source>The target has no MTP heads, and no file with heads for it is chosen.</source>
+        <translation>Das Zielmodell hat keine MTP-Köpfe, und keine Datei mit Köpfen dafür ist gewählt.</translation>
+    </message>
+    <message>
+        <source>The draft file holds MTP heads: choose draft-mtp.</source>
+        <translation>Die Entwurfsdatei enthält MTP-Köpfe: Wählen Sie MTP-Köpfe.</translation>
+    </message>
+    <message>
+        <source>The draft model keeps a running state (recurrent layers), which cannot be rewound token by token.</source>
+        <translation>Das Entwurfsmodell hält einen laufenden Zustand (rekurrente Schichten), der sich nicht Token für Token zurückspulen lässt.</translation>
+    </message>
+    <message>
+        <source>Choose a draft model with attention layers only.</source>
+        <translation>Wählen Sie ein Entwurfsmodell, das nur Attention-Schichten hat.</translation>
+    </message>
+    <message>
+        <source>Choose the heads that were trained with this target.</source>
+        <translation>Wählen Sie die Köpfe, die mit diesem Zielmodell trainiert wurden.</translation>
+    </message>
+    <message>
+        <source>Choose a draft model of the same family as the target.</source>
+        <translation>Wählen Sie ein Entwurfsmodell aus der Familie des Zielmodells.</translation>
+    </message>
+    <message>
+        <source>The file has no MTP heads, or they were not loaded.</source>
+        <translation>Die Datei hat keine MTP-Köpfe, oder sie wurden nicht geladen.</translation>
+    </message>
+    <message>
+        <source>Choose a file with MTP heads.</source>
+        <translation>Wählen Sie eine Datei mit MTP-Köpfen.</translation>
+    </message>
+    <message>
+        <source>Speculation is off.</source>
+        <translation>Spekulation ist aus.</translation>
+    </message>
+    <message>
+        <source>The draft length is 0.</source>
+        <translation>Die Entwurfslänge ist 0.</translation>
+    </message>
+    <message>
+        <source>Drafts are kept to {n} tokens instead of {asked}: here a longer one is computed with other rounding, which can tip a near tie between two words.</source>
+        <translation>Entwürfe haben höchstens {n} Token statt {asked}: Ein längerer wird hier anders gerundet, was zwischen fast gleich wahrscheinlichen Wörtern anders entscheiden kann.</translation>
+    </message>
+    <message>
+        <source>Longer ones are as right, and allowed with --any-rounding or in the model options.</source>
+        <translation>Längere sind ebenso richtig und in den Modelloptionen (oder mit --any-rounding) zu erlauben.</translation>
+    </message>
+    <message>
+        <source>even if every draft were right, it could not pay on this machine</source>
+        <translation>selbst wenn jeder Entwurf träfe, lohnte es sich auf diesem Rechner nicht</translation>
+    </message>
+    <message>
+        <source>trying again after a pause</source>
+        <translation>neuer Versuch nach einer Pause</translation>
+    </message>
+    <message>
+        <source>{words}, but this answer can bear no more drafts in vain</source>
+        <translation>{words}, aber diese Antwort verträgt keine weiteren vergeblichen Entwürfe</translation>
+    </message>
+    <message>
+        <source>The tokenizers are of different types: {kinds}.</source>
+        <translation>Die Tokenizer sind von verschiedener Art: {kinds}.</translation>
+    </message>
+    <message>
+        <source>{target} in the target and {draft} in the draft</source>
+        <translation>{target} im Zielmodell und {draft} im Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>The vocabularies differ by {difference} tokens ({target} and {draft}); at most {most} are allowed.</source>
+        <translation>Die Vokabulare unterscheiden sich um {difference} Token ({target} und {draft}); erlaubt sind höchstens {most}.</translation>
+    </message>
+    <message>
+        <source>Token {token} is {target} in the target and {draft} in the draft.</source>
+        <translation>Token {token} ist {target} im Zielmodell und {draft} im Entwurfsmodell.</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <translation>Die Datei {path} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>Was it moved or renamed? Choose it again.</source>
+        <translation>Wurde sie verschoben oder umbenannt? Wählen Sie sie neu.</translation>
+    </message>
+    <message>
+        <source>{path} may not be read by you.</source>
+        <translation>{path} dürfen Sie nicht lesen.</translation>
+    </message>
+    <message>
+        <source>Change the permissions of that file.</source>
+        <translation>Ändern Sie die Rechte dieser Datei.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Is the disk it is on still there?</source>
+        <translation>Ist der Datenträger noch da?</translation>
+    </message>
+    <message>
+        <source>{name} ends after {have} of {need}.</source>
+        <translation>{name} endet nach {have} von {need}.</translation>
+    </message>
+    <message>
+        <source>{name} ends inside its header.</source>
+        <translation>{name} endet mitten im Kopf.</translation>
+    </message>
+    <message>
+        <source>The download is not complete: delete the file and download it again.</source>
+        <translation>Der Download ist unvollständig: Löschen Sie die Datei und laden Sie sie neu herunter.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or not a model: download it again, from its first publisher if you can.</source>
+        <translation>Die Datei ist beschädigt oder kein Modell: Laden Sie sie neu herunter, möglichst von ihrem ersten Herausgeber.</translation>
+    </message>
+    <message>
+        <source>{name} is empty.</source>
+        <translation>{name} ist leer.</translation>
+    </message>
+    <message>
+        <source>{name} is not a GGUF file: {reason}.</source>
+        <translation>{name} ist keine GGUF-Datei: {reason}.</translation>
+    </message>
+    <message>
+        <source>it is a text that begins with “{start}”</source>
+        <translation>es ist ein Text, der mit „{start}“ beginnt</translation>
+    </message>
+    <message>
+        <source>it begins with {start}</source>
+        <translation>sie beginnt mit {start}</translation>
+    </message>
+    <message>
+        <source>A page saved in place of the model? Download it again, signed in if its publisher asks for that.</source>
+        <translation>Eine Webseite statt des Modells? Laden Sie es neu herunter, angemeldet, falls der Herausgeber das verlangt.</translation>
+    </message>
+    <message>
+        <source>Choose a file whose name ends in .gguf.</source>
+        <translation>Wählen Sie eine Datei, deren Name auf .gguf endet.</translation>
+    </message>
+    <message>
+        <source>Look for a download of this model whose name ends in .gguf.</source>
+        <translation>Suchen Sie einen Download dieses Modells, dessen Name auf .gguf endet.</translation>
+    </message>
+    <message>
+        <source>It may need a newer version of this program; a file in Q4_K_M, Q4_0 or Q8_0 works.</source>
+        <translation>Vielleicht braucht sie eine neuere Version dieses Programms; eine Datei in Q4_K_M, Q4_0 oder Q8_0 geht.</translation>
+    </message>
+    <message>
+        <source>{name} is {what}, not a language model.</source>
+        <translation>{name} ist {what}, kein Sprachmodell.</translation>
+    </message>
+    <message>
+        <source>an adapter (LoRA)</source>
+        <translation>ein Adapter (LoRA)</translation>
+    </message>
+    <message>
+        <source>an embedding model, which turns text into numbers</source>
+        <translation>ein Einbettungsmodell, das Text in Zahlen verwandelt</translation>
+    </message>
+    <message>
+        <source>an image or video generator</source>
+        <translation>ein Bild- oder Videogenerator</translation>
+    </message>
+    <message>
+        <source>a reranking model, which gives a text a mark</source>
+        <translation>ein Reranking-Modell, das einen Text bewertet</translation>
+    </message>
+    <message>
+        <source>Choose a chat model.</source>
+        <translation>Wählen Sie ein Chatmodell.</translation>
+    </message>
+    <message>
+        <source>Choose the model&apos;s main file.</source>
+        <translation>Wählen Sie die Hauptdatei des Modells.</translation>
+    </message>
+    <message>
+        <source>{name} only drafts for the model that it was trained with.</source>
+        <translation>{name} entwirft nur für das Modell, mit dem es trainiert wurde.</translation>
+    </message>
+    <message>
+        <source>Choose that model as the target.</source>
+        <translation>Wählen Sie dieses Modell als Zielmodell.</translation>
+    </message>
+    <message>
+        <source>{name} is part {number} of {n} of a model.</source>
+        <translation>{name} ist Teil {number} von {n} eines Modells.</translation>
+    </message>
+    <message>
+        <source>Choose the first part, {first}.</source>
+        <translation>Wählen Sie den ersten Teil, {first}.</translation>
+    </message>
+    <message>
+        <source>{n_missing} of {n} parts are missing: {first}.</source>
+        <translation>{n_missing} von {n} Teilen fehlen: {first}.</translation>
+    </message>
+    <message>
+        <source>Put all parts into one folder.</source>
+        <translation>Legen Sie alle Teile in einen Ordner.</translation>
+    </message>
+    <message>
+        <source>{name} is damaged or made wrongly: {why}.</source>
+        <translation>{name} ist beschädigt oder falsch gemacht: {why}.</translation>
+    </message>
+    <message>
+        <source>Download it again, or choose another file of this model.</source>
+        <translation>Laden Sie sie neu herunter oder wählen Sie eine andere Datei dieses Modells.</translation>
+    </message>
+    <message>
+        <source>{name} cannot be loaded; the process that tried it has ended: {reason}.</source>
+        <translation>{name} lässt sich nicht laden; der Prozess, der es versuchte, wurde beendet: {reason}.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or made wrongly: download it again, or choose another file of this model.</source>
+        <translation>Die Datei ist beschädigt oder falsch gemacht: Laden Sie sie neu herunter oder wählen Sie eine andere dieses Modells.</translation>
+    </message>
+    <message>
+        <source>the process that renders it did not start</source>
+        <translation>der Prozess, der es ausführt, startete nicht</translation>
+    </message>
+    <message>
+        <source>the process that renders it came to an end</source>
+        <translation>der Prozess, der es ausführt, wurde beendet</translation>
+    </message>
+    <message>
+        <source>it was not finished after {seconds} seconds</source>
+        <translation>es war nach {seconds} Sekunden nicht fertig</translation>
+    </message>
+    <message>
+        <source>it makes more text than a prompt can have</source>
+        <translation>es macht mehr Text, als ein Prompt haben kann</translation>
+    </message>
+    <message>
+        <source>it leaves out what you wrote</source>
+        <translation>es lässt weg, was Sie geschrieben haben</translation>
+    </message>
+    <message>
+        <source>it calls itself without end</source>
+        <translation>es ruft sich endlos selbst auf</translation>
+    </message>
+    <message>
+        <source>This model file has no chat template; the ChatML format is used.</source>
+        <translation>Diese Modelldatei hat kein Chat-Template; das Format ChatML wird benutzt.</translation>
+    </message>
+    <message>
+        <source>If the answers look odd, use a file of the same model that brings its template.</source>
+        <translation>Sehen die Antworten seltsam aus, nehmen Sie eine Datei desselben Modells, die ihr Template mitbringt.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template takes no system prompt; it was put in front of the first message.</source>
+        <translation>Das Chat-Template dieses Modells nimmt keinen Systemprompt; er wurde der ersten Nachricht vorangestellt.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template knows no tools; they were described in the system prompt.</source>
+        <translation>Das Chat-Template dieses Modells kennt keine Werkzeuge; sie wurden im Systemprompt beschrieben.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template has no switch for reasoning, so the setting changes nothing.</source>
+        <translation>Das Chat-Template dieses Modells hat keinen Schalter fürs Nachdenken; die Einstellung ändert nichts.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template knows no reasoning effort, so the setting changes nothing.</source>
+        <translation>Das Chat-Template dieses Modells kennt keinen Denkaufwand; die Einstellung ändert nichts.</translation>
+    </message>
+    <message>
+        <source>Set the effort to “As the model likes”, or ask for short or long thoughts in the system prompt.</source>
+        <translation>Stellen Sie den Denkaufwand auf „Wie das Modell will“ oder bitten Sie im Systemprompt um kurzes oder langes Nachdenken.</translation>
+    </message>
+    <message>
+        <source>Set reasoning to “As the model likes”, or ask for it in the system prompt.</source>
+        <translation>Stellen Sie das Nachdenken auf „Wie das Modell will“ oder bitten Sie im Systemprompt darum.</translation>
+    </message>
+    <message>
+        <source>The chat template that was set for this model does not work ({fault}); {instead}.</source>
+        <translation>Das Chat-Template, das für dieses Modell gesetzt wurde, geht nicht ({fault}); {instead}.</translation>
+    </message>
+    <message>
+        <source>the ChatML format is used</source>
+        <translation>das Format ChatML wird benutzt</translation>
+    </message>
+    <message>
+        <source>the model&apos;s own is used</source>
+        <translation>das des Modells wird benutzt</translation>
+    </message>
+    <message>
+        <source>Correct it, or take it away.</source>
+        <translation>Berichtigen oder entfernen Sie es.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s chat template does not work ({fault}); the ChatML format is used.</source>
+        <translation>Das Chat-Template dieses Modells geht nicht ({fault}); das Format ChatML wird benutzt.</translation>
+    </message>
+    <message>
+        <source>If the answers look odd, use a file of the same model with a working template.</source>
+        <translation>Sehen die Antworten seltsam aus, nehmen Sie eine Datei desselben Modells mit einem Template, das geht.</translation>
+    </message>
+    <message>
+        <source>read</source>
+        <translation>lesen</translation>
+    </message>
+    <message>
+        <source>write</source>
+        <translation>schreiben</translation>
+    </message>
+    <message>
+        <source>Another program is using the file. Close it; what is on the screen will be saved with the next try.</source>
+        <translation>Ein anderes Programm benutzt die Datei. Schließen Sie es; was auf dem Bildschirm steht, wird beim nächsten Versuch gespeichert.</translation>
+    </message>
+    <message>
+        <source>The disk is full. Free some space; what is on the screen stays there and is saved with the next try.</source>
+        <translation>Der Datenträger ist voll. Schaffen Sie Platz; was auf dem Bildschirm steht, bleibt dort und wird beim nächsten Versuch gespeichert.</translation>
+    </message>
+    <message>
+        <source>The file is damaged. It will be repaired at the next start; export what is on the screen first.</source>
+        <translation>Die Datei ist beschädigt. Sie wird beim nächsten Start repariert; exportieren Sie vorher, was auf dem Bildschirm steht.</translation>
+    </message>
+    <message>
+        <source>Check that the folder exists and that you may write to it.</source>
+        <translation>Prüfen Sie, ob es den Ordner gibt und ob Sie darin schreiben dürfen.</translation>
+    </message>
+    <message>
+        <source>One message can be as long as 900 MB. Export what is on the screen, and ask for less at once.</source>
+        <translation>Eine Nachricht kann bis zu 900 MB lang sein. Exportieren Sie, was auf dem Bildschirm steht, und bitten Sie um weniger auf einmal.</translation>
+    </message>
+    <message>
+        <source>What is on the screen stays there. Check the disk, then try again.</source>
+        <translation>Was auf dem Bildschirm steht, bleibt dort. Prüfen Sie den Datenträger und versuchen Sie es dann noch einmal.</translation>
+    </message>
+    <message>
+        <source>The chat database {path} is damaged ({fault}).</source>
+        <translation>Die Chatdatenbank {path} ist beschädigt ({fault}).</translation>
+    </message>
+    <message>
+        <source>It will be repaired at the next start, and kept beside. Export what is on the screen first.</source>
+        <translation>Sie wird beim nächsten Start repariert und daneben aufgehoben. Exportieren Sie vorher, was auf dem Bildschirm steht.</translation>
+    </message>
+    <message>
+        <source>{path} was made by a newer version of Slipstream (format {found}, this one knows {known}).</source>
+        <translation>{path} stammt von einer neueren Version von Slipstream (Format {found}, diese kennt {known}).</translation>
+    </message>
+    <message>
+        <source>Start the newer version. The file was not touched.</source>
+        <translation>Starten Sie die neuere Version. Die Datei wurde nicht angerührt.</translation>
+    </message>
+    <message>
+        <source>The chat database {path} could not be upgraded to format {number}: {reason}. It is as it was, and what you write now is not saved.</source>
+        <translation>Die Chatdatenbank {path} ließ sich nicht auf Format {number} bringen: {reason}. Sie ist, wie sie war, und was Sie jetzt schreiben, wird nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Free some space or close other programs, then start again. A copy is in {copy}.</source>
+        <translation>Schaffen Sie Platz oder schließen Sie andere Programme, dann starten Sie neu. Eine Kopie liegt in {copy}.</translation>
+    </message>
+    <message>
+        <source>The chat database was upgraded to format {number}.</source>
+        <translation>Die Chatdatenbank wurde auf Format {number} gebracht.</translation>
+    </message>
+    <message>
+        <source>A copy of the old one is kept as {copy}.</source>
+        <translation>Eine Kopie der alten liegt in {copy}.</translation>
+    </message>
+    <message>
+        <source>The chat database {path} has to be upgraded, and its copy cannot be written: {reason}. Your conversations can be read; what you write now is not saved.</source>
+        <translation>Die Chatdatenbank {path} muss erneuert werden, und ihre Kopie lässt sich nicht schreiben: {reason}. Ihre Unterhaltungen lassen sich lesen; was Sie jetzt schreiben, wird nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Free as much space as the file takes, then start again. The file was not touched.</source>
+        <translation>Schaffen Sie so viel Platz, wie die Datei belegt, dann starten Sie neu. Die Datei wurde nicht angerührt.</translation>
+    </message>
+    <message>
+        <source>The chat database {path} is half upgraded and cannot be brought back: {reason}.</source>
+        <translation>Die Chatdatenbank {path} ist halb erneuert und lässt sich nicht zurückholen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Close the program, and rename {copy} to {name}.</source>
+        <translation>Schließen Sie das Programm und benennen Sie {copy} in {name} um.</translation>
+    </message>
+    <message>
+        <source>The chat database {path} is damaged ({fault}) and cannot be repaired: {reason}.</source>
+        <translation>Die Chatdatenbank {path} ist beschädigt ({fault}) und lässt sich nicht reparieren: {reason}.</translation>
+    </message>
+    <message>
+        <source>Free some space and check the permissions of its folder, then start again. Nothing was deleted.</source>
+        <translation>Schaffen Sie Platz und prüfen Sie die Rechte ihres Ordners, dann starten Sie neu. Nichts wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>The chat database was damaged ({fault}). {saved} A new file was made of that; the damaged one was kept as {name}.</source>
+        <translation>Die Chatdatenbank war beschädigt ({fault}). {saved} Daraus wurde eine neue Datei; die beschädigte liegt noch da als {name}.</translation>
+    </message>
+    <message>
+        <source>Keep {path} until you have looked whether anything is missing.</source>
+        <translation>Behalten Sie {path}, bis Sie nachgesehen haben, ob etwas fehlt.</translation>
+    </message>
+    <message>
+        <source>Nothing in it could be read.</source>
+        <translation>Nichts darin ließ sich lesen.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written. Your conversations can be read; what you write now is not saved.</source>
+        <translation>{path} lässt sich nicht schreiben. Ihre Unterhaltungen lassen sich lesen; was Sie jetzt schreiben, wird nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Conversation {number} does not exist.</source>
+        <translation>Die Unterhaltung {number} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>Message {number} does not exist.</source>
+        <translation>Die Nachricht {number} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>It may have been deleted.</source>
+        <translation>Vielleicht wurde sie gelöscht.</translation>
+    </message>
+    <message>
+        <source>Its conversation may have been deleted.</source>
+        <translation>Vielleicht wurde ihre Unterhaltung gelöscht.</translation>
+    </message>
+    <message>
+        <source>Start a new one.</source>
+        <translation>Beginnen Sie eine neue.</translation>
+    </message>
+    <message>
+        <source>There is a preset “{name}” already.</source>
+        <translation>Die Vorlage „{name}“ gibt es schon.</translation>
+    </message>
+    <message>
+        <source>Choose another name.</source>
+        <translation>Wählen Sie einen anderen Namen.</translation>
+    </message>
+    <message>
+        <source>This is not a file of presets: {fault}.</source>
+        <translation>Das ist keine Datei mit Vorlagen: {fault}.</translation>
+    </message>
+    <message>
+        <source>Choose one that Slipstream exported.</source>
+        <translation>Wählen Sie eine, die Slipstream exportiert hat.</translation>
+    </message>
+    <message>
+        <source>The backup {path} cannot be written: {reason}.</source>
+        <translation>Die Sicherung {path} lässt sich nicht schreiben: {reason}.</translation>
+    </message>
+    <message>
+        <source>Choose another place, or free some space.</source>
+        <translation>Wählen Sie einen anderen Ort oder schaffen Sie Platz.</translation>
+    </message>
+    <message>
+        <source>The backup {path} was not restored: {reason}. Everything is as it was.</source>
+        <translation>Die Sicherung {path} wurde nicht wiederhergestellt: {reason}. Alles ist, wie es war.</translation>
+    </message>
+    <message>
+        <source>Close the program and free some space, then try again.</source>
+        <translation>Schließen Sie das Programm und schaffen Sie Platz, dann versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>This is not a backup, or a newer version made it: {fault}.</source>
+        <translation>Das ist keine Sicherung, oder eine neuere Version hat sie gemacht: {fault}.</translation>
+    </message>
+    <message>
+        <source>A newer version of Slipstream made this backup (format {number}, this one knows {known}).</source>
+        <translation>Eine neuere Version von Slipstream hat diese Sicherung gemacht (Format {number}, diese kennt {known}).</translation>
+    </message>
+    <message>
+        <source>Restore it with the newer version. Nothing was touched.</source>
+        <translation>Stellen Sie sie mit der neueren Version wieder her. Nichts wurde angerührt.</translation>
+    </message>
+    <message>
+        <source>This backup is damaged: {name} is not what it was.</source>
+        <translation>Diese Sicherung ist beschädigt: {name} ist nicht, was es war.</translation>
+    </message>
+    <message>
+        <source>Nothing was touched. Choose another file.</source>
+        <translation>Nichts wurde angerührt. Wählen Sie eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>Choose another file.</source>
+        <translation>Wählen Sie eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>{path} is not a backup of Slipstream&apos;s, or is damaged: {fault}.</source>
+        <translation>{path} ist keine Sicherung von Slipstream oder ist beschädigt: {fault}.</translation>
+    </message>
+    <message>
+        <source>Cannot write {path}: {reason}.</source>
+        <translation>{path} lässt sich nicht schreiben: {reason}.</translation>
+    </message>
+    <message>
+        <source>Check the name and the permissions.</source>
+        <translation>Prüfen Sie den Namen und die Rechte.</translation>
+    </message>
+    <message>
+        <source>Slipstream reads its own JSON, OpenAI messages, and the exports of ChatGPT, LM Studio and Jan.</source>
+        <translation>Slipstream liest sein eigenes JSON, OpenAI-Nachrichten und die Exporte von ChatGPT, LM Studio und Jan.</translation>
+    </message>
+    <message>
+        <source>The JSON schema is not JSON: {fault}.</source>
+        <translation>Das JSON-Schema ist kein JSON: {fault}.</translation>
+    </message>
+    <message>
+        <source>Check its brackets, commas and quotes.</source>
+        <translation>Prüfen Sie Klammern, Kommas und Anführungszeichen.</translation>
+    </message>
+    <message>
+        <source>The JSON schema is nested too deep.</source>
+        <translation>Das JSON-Schema ist zu tief verschachtelt.</translation>
+    </message>
+    <message>
+        <source>The JSON schema has too many parts.</source>
+        <translation>Das JSON-Schema hat zu viele Teile.</translation>
+    </message>
+    <message>
+        <source>Make it simpler.</source>
+        <translation>Machen Sie es einfacher.</translation>
+    </message>
+    <message>
+        <source>The JSON schema cannot be used: {reason}.</source>
+        <translation>Das JSON-Schema lässt sich nicht benutzen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Leave that out, or write a grammar (GBNF) instead.</source>
+        <translation>Lassen Sie das weg oder schreiben Sie stattdessen eine Grammatik (GBNF).</translation>
+    </message>
+    <message>
+        <source>“{keyword}” in {place} cannot be kept</source>
+        <translation>„{keyword}“ in {place} lässt sich nicht einhalten</translation>
+    </message>
+    <message>
+        <source>The grammar is empty.</source>
+        <translation>Die Grammatik ist leer.</translation>
+    </message>
+    <message>
+        <source>The grammar has no rule “root”, with which an answer begins.</source>
+        <translation>Die Grammatik hat keine Regel „root“, mit der eine Antwort beginnt.</translation>
+    </message>
+    <message>
+        <source>Line {number} of the grammar: {why}, at: {text}</source>
+        <translation>Zeile {number} der Grammatik: {why}, bei: {text}</translation>
+    </message>
+    <message>
+        <source>there is no rule “{name}”</source>
+        <translation>die Regel „{name}“ gibt es nicht</translation>
+    </message>
+    <message>
+        <source>a rule&apos;s name is missing</source>
+        <translation>der Name einer Regel fehlt</translation>
+    </message>
+    <message>
+        <source>“::=” is missing behind a rule&apos;s name</source>
+        <translation>hinter dem Namen einer Regel fehlt „::=“</translation>
+    </message>
+    <message>
+        <source>this does not belong there</source>
+        <translation>das gehört nicht hierher</translation>
+    </message>
+    <message>
+        <source>a closing quote</source>
+        <translation>ein schließendes Anführungszeichen</translation>
+    </message>
+    <message>
+        <source>“)” is missing to this “(”</source>
+        <translation>zu dieser „(“ fehlt „)“</translation>
+    </message>
+    <message>
+        <source>The grammar&apos;s language is GBNF: rules such as: root ::= &quot;yes&quot; | &quot;no&quot;</source>
+        <translation>Die Sprache der Grammatik ist GBNF: Regeln wie: root ::= &quot;ja&quot; | &quot;nein&quot;</translation>
+    </message>
+    <message>
+        <source>The grammar has left recursion in line {number}: {rules}.</source>
+        <translation>Die Grammatik hat Linksrekursion in Zeile {number}: {rules}.</translation>
+    </message>
+    <message>
+        <source>Let the rule begin with something that is never empty.</source>
+        <translation>Lassen Sie die Regel mit etwas beginnen, das nie leer ist.</translation>
+    </message>
+    <message>
+        <source>Cannot {verb} the chat database {path}: {reason}.</source>
+        <translation>Die Chatdatenbank {path} lässt sich nicht {verb}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{hint}, then start again.</source>
+        <translation>{hint}, dann starten Sie neu.</translation>
+    </message>
+    <message>
+        <source>Check the permissions of the file and its folder</source>
+        <translation>Prüfen Sie die Rechte der Datei und ihres Ordners</translation>
+    </message>
+    <message>
+        <source>Free some space</source>
+        <translation>Schaffen Sie Platz</translation>
+    </message>
+    <message>
+        <source>Loading {name}…</source>
+        <translation>{name} wird geladen…</translation>
+    </message>
+    <message>
+        <source>Looking at {name} for the first time…</source>
+        <translation>{name} wird zum ersten Mal angesehen…</translation>
+    </message>
+    <message>
+        <source>{names} was not loaded. {message}</source>
+        <translation>{names} wurde nicht geladen. {message}</translation>
+    </message>
+    <message>
+        <source>Start the engine again on the CPU; what was written so far is kept.</source>
+        <translation>Starten Sie die Engine auf der CPU neu; was bisher geschrieben wurde, bleibt.</translation>
+    </message>
+    <message>
+        <source>Trying {name} with a tiny model…</source>
+        <translation>{name} wird mit einem winzigen Modell versucht…</translation>
+    </message>
+    <message>
+        <source>{name} does not work here: {reason}</source>
+        <translation>{name} geht hier nicht: {reason}</translation>
+    </message>
+    <message>
+        <source>The runtime {name} is not used, the built-in one is: {reason}</source>
+        <translation>Die Laufzeit {name} wird nicht benutzt, sondern die eingebaute: {reason}</translation>
+    </message>
+    <message>
+        <source>Choose another runtime, or this one again.</source>
+        <translation>Wählen Sie eine andere Laufzeit oder diese noch einmal.</translation>
+    </message>
+    <message>
+        <source>Choose another runtime.</source>
+        <translation>Wählen Sie eine andere Laufzeit.</translation>
+    </message>
+    <message>
+        <source>The device {name} is not there.</source>
+        <translation>Das Gerät {name} ist nicht da.</translation>
+    </message>
+    <message>
+        <source>There are: {names}.</source>
+        <translation>Es gibt: {names}.</translation>
+    </message>
+    <message>
+        <source>Nothing was drafted: {why}.</source>
+        <translation>Nichts wurde entworfen: {why}.</translation>
+    </message>
+    <message>
+        <source>no drafter had anything to propose</source>
+        <translation>kein Entwerfer hatte etwas vorzuschlagen</translation>
+    </message>
+    <message>
+        <source>Cannot write {path}: {reason}</source>
+        <translation>{path} lässt sich nicht schreiben: {reason}</translation>
+    </message>
+    <message>
+        <source>Is the disk full?</source>
+        <translation>Ist der Datenträger voll?</translation>
+    </message>
+    <message>
+        <source>The settings file was not readable ({fault}); it was kept as {aside}.</source>
+        <translation>Die Einstellungsdatei war nicht lesbar ({fault}); sie liegt noch da als {aside}.</translation>
+    </message>
+    <message>
+        <source>Check the permissions of that file.</source>
+        <translation>Prüfen Sie die Rechte dieser Datei.</translation>
+    </message>
+    <message>
+        <source>Check the permissions of its folder.</source>
+        <translation>Prüfen Sie die Rechte ihres Ordners.</translation>
+    </message>
+    <message>
+        <source>It must lie between {low} and {high}.</source>
+        <translation>Erlaubt ist {low} bis {high}.</translation>
+    </message>
+    <message>
+        <source>It takes {need} GB with a context of {n_ctx}; this machine has {total} GB.</source>
+        <translation>Es braucht {need} GB bei einem Kontext von {n_ctx}; dieser Rechner hat {total} GB.</translation>
+    </message>
+    <message>
+        <source>It takes {need} GB on {device} with a context of {n_ctx}; that has {total} GB.</source>
+        <translation>Es braucht {need} GB auf {device} bei einem Kontext von {n_ctx}; das hat {total} GB.</translation>
+    </message>
+    <message>
+        <source>N-gram drafts come from the text itself and need no second model.</source>
+        <translation>N-Gramm-Entwürfe kommen aus dem Text selbst und brauchen kein zweites Modell.</translation>
+    </message>
+    <message>
+        <source>The target has no MTP heads that llama.cpp can run.</source>
+        <translation>Das Zielmodell hat keine MTP-Köpfe, die llama.cpp ausführen kann.</translation>
+    </message>
+    <message>
+        <source>The target is stored in {ours}, the draft in {theirs}: alike they tend to agree more often.</source>
+        <translation>Das Zielmodell liegt in {ours} vor, der Entwerfer in {theirs}: gleich gespeichert stimmen sie meist öfter überein.</translation>
+    </message>
+    <message>
+        <source>The target is small ({n} billion numbers): n-gram drafts, which cost nothing, are often better.</source>
+        <translation>Das Zielmodell ist klein ({n} Milliarden Zahlen): N-Gramm-Entwürfe, die nichts kosten, sind oft besser.</translation>
+    </message>
+    <message>
+        <source>The draft has {share} of the target&apos;s weights; above a third it seldom pays.</source>
+        <translation>Der Entwerfer hat {share} der Gewichte des Zielmodells; über einem Drittel lohnt es sich selten.</translation>
+    </message>
+    <message>
+        <source>The chat templates differ: the draft was tuned on conversations written in another way.</source>
+        <translation>Die Chat-Templates unterscheiden sich: Der Entwerfer wurde mit anders geschriebenen Unterhaltungen trainiert.</translation>
+    </message>
+    <message>
+        <source>It needs {need}; the disk of {folder} has {free} free{also}.</source>
+        <translation>Es braucht {need}; auf dem Datenträger von {folder} sind {free} frei{also}.</translation>
+    </message>
+    <message>
+        <source>Make room for {lacking} more, or take a smaller quantisation.</source>
+        <translation>Schaffen Sie Platz für weitere {lacking} oder nehmen Sie eine kleinere Quantisierung.</translation>
+    </message>
+    <message>
+        <source>No bytes have come for {seconds} s.</source>
+        <translation>Seit {seconds} s kam nichts mehr.</translation>
+    </message>
+    <message>
+        <source>The hub did not answer within {seconds} s.</source>
+        <translation>Der Hub antwortete {seconds} s lang nicht.</translation>
+    </message>
+    <message>
+        <source>Try again later, or check the connection and HF_ENDPOINT.</source>
+        <translation>Versuchen Sie es später oder prüfen Sie die Verbindung und HF_ENDPOINT.</translation>
+    </message>
+    <message>
+        <source>Try again later, or check HF_ENDPOINT.</source>
+        <translation>Versuchen Sie es später oder prüfen Sie HF_ENDPOINT.</translation>
+    </message>
+    <message>
+        <source>Try again later.</source>
+        <translation>Versuchen Sie es später.</translation>
+    </message>
+    <message>
+        <source>Does this network want you to sign in on a web page first?</source>
+        <translation>Will dieses Netz, dass Sie sich zuerst auf einer Webseite anmelden?</translation>
+    </message>
+    <message>
+        <source>The hub answered with status {status}.</source>
+        <translation>Der Hub antwortete mit Status {status}.</translation>
+    </message>
+    <message>
+        <source>{endpoint} does not answer as a model hub does.</source>
+        <translation>{endpoint} antwortet nicht wie ein Modellhub.</translation>
+    </message>
+    <message>
+        <source>The hub says: too many requests for now.</source>
+        <translation>Der Hub sagt: zu viele Anfragen für den Augenblick.</translation>
+    </message>
+    <message>
+        <source>Wait some minutes and try again; with a token the hub allows more.</source>
+        <translation>Warten Sie einige Minuten; mit einem Token erlaubt der Hub mehr.</translation>
+    </message>
+    <message>
+        <source>The hub has a fault of its own (status {status}).</source>
+        <translation>Der Hub hat selbst einen Fehler (Status {status}).</translation>
+    </message>
+    <message>
+        <source>Nothing is wrong here; try again later.</source>
+        <translation>Hier ist alles in Ordnung; versuchen Sie es später.</translation>
+    </message>
+    <message>
+        <source>{repo} is given only to people who accepted its terms, and no token says who you are.</source>
+        <translation>{repo} bekommt nur, wer die Bedingungen angenommen hat, und kein Token sagt, wer Sie sind.</translation>
+    </message>
+    <message>
+        <source>The hub has no public repository {repo}.</source>
+        <translation>Der Hub hat kein öffentliches Repository {repo}.</translation>
+    </message>
+    <message>
+        <source>Check the name; a private one needs a token (HF_TOKEN).</source>
+        <translation>Prüfen Sie den Namen; ein privates braucht ein Token (HF_TOKEN).</translation>
+    </message>
+    <message>
+        <source>The hub has no repository {repo}.</source>
+        <translation>Der Hub hat kein Repository {repo}.</translation>
+    </message>
+    <message>
+        <source>Check the name, or look for it: search.</source>
+        <translation>Prüfen Sie den Namen oder suchen Sie danach.</translation>
+    </message>
+    <message>
+        <source>Offline mode is on, so the hub is not asked.</source>
+        <translation>Der Offline-Modus ist an; der Hub wird nicht gefragt.</translation>
+    </message>
+    <message>
+        <source>Offline is on in the settings, so the hub is not asked.</source>
+        <translation>In den Einstellungen ist „Offline“ an; der Hub wird nicht gefragt.</translation>
+    </message>
+    <message>
+        <source>Switch it off there (Ctrl+,).</source>
+        <translation>Schalten Sie es dort aus (Strg+,).</translation>
+    </message>
+    <message>
+        <source>Unset HF_HUB_OFFLINE to go there.</source>
+        <translation>Entfernen Sie HF_HUB_OFFLINE, um ihn zu fragen.</translation>
+    </message>
+    <message>
+        <source>The hub does not answer.</source>
+        <translation>Der Hub antwortet nicht.</translation>
+    </message>
+    <message>
+        <source>The connection to the hub broke.</source>
+        <translation>Die Verbindung zum Hub brach ab.</translation>
+    </message>
+    <message>
+        <source>Check the connection, then go on: nothing is lost.</source>
+        <translation>Prüfen Sie die Verbindung und machen Sie dann weiter: Nichts ist verloren.</translation>
+    </message>
+    <message>
+        <source>The proxy does not let us through.</source>
+        <translation>Der Proxy lässt uns nicht durch.</translation>
+    </message>
+    <message>
+        <source>Check HTTPS_PROXY and NO_PROXY.</source>
+        <translation>Prüfen Sie HTTPS_PROXY und NO_PROXY.</translation>
+    </message>
+    <message>
+        <source>The disk is full. What has arrived is kept.</source>
+        <translation>Der Datenträger ist voll. Was angekommen ist, bleibt.</translation>
+    </message>
+    <message>
+        <source>Make room, then pull again: it goes on where it was.</source>
+        <translation>Schaffen Sie Platz und holen Sie es noch einmal: Es geht weiter, wo es war.</translation>
+    </message>
+    <message>
+        <source>The connection ended early.</source>
+        <translation>Die Verbindung endete zu früh.</translation>
+    </message>
+    <message>
+        <source>Start it again: nothing is lost.</source>
+        <translation>Starten Sie es noch einmal: Nichts ist verloren.</translation>
+    </message>
+    <message>
+        <source>{message} Next try in {seconds} s.</source>
+        <translation>{message} Nächster Versuch in {seconds} s.</translation>
+    </message>
+    <message>
+        <source>{path} arrived damaged: its hash is not the one that was named for it. It was deleted.</source>
+        <translation>{path} kam beschädigt an: Die Prüfsumme ist nicht die angegebene. Die Datei wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>Get it again; if that happens twice, something on the way changes the bytes.</source>
+        <translation>Holen Sie sie noch einmal; geschieht es zweimal, verändert etwas unterwegs die Bytes.</translation>
+    </message>
+    <message>
+        <source>{name} is in the models folder already.</source>
+        <translation>{name} ist schon im Modellordner.</translation>
+    </message>
+    <message>
+        <source>It is in the list.</source>
+        <translation>Es steht in der Liste.</translation>
+    </message>
+    <message>
+        <source>There is no room for {name}.</source>
+        <translation>Für {name} ist kein Platz.</translation>
+    </message>
+    <message>
+        <source>Make room, then try again: nothing was changed.</source>
+        <translation>Schaffen Sie Platz und versuchen Sie es noch einmal: Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be deleted: {reason}.</source>
+        <translation>{path} lässt sich nicht löschen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Is the model loaded? Unload it first.</source>
+        <translation>Ist das Modell geladen? Entladen Sie es zuerst.</translation>
+    </message>
+    <message>
+        <source>No model is called {name}.</source>
+        <translation>Kein Modell heißt {name}.</translation>
     </message>
 </context>
 </TS>

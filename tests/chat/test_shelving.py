@@ -19,6 +19,7 @@ OWN = ConversationSettings(
     stop=("END",),
     constraint=Constraint(kind="gbnf", text='root ::= "yes"'),
     reasoning=False,
+    reasoning_effort="high",
     n_ctx=8192,
     template="{{ messages }}",
 )

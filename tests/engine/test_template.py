@@ -143,6 +143,25 @@ def test_reasoning_that_a_template_cannot_switch_is_said(renderer):
     assert [notice.code for notice in got.notices] == ["reasoning_unknown"]
 
 
+EFFORT = (
+    '{% if reasoning_effort is not defined %}{% set reasoning_effort = "medium" %}{% endif %}'
+    "{% for m in messages %}{{ m.content }}{% endfor %} Reasoning: {{ reasoning_effort }}"
+)
+
+
+@pytest.mark.parametrize(("effort", "end"), [(None, "medium"), ("low", "low"), ("high", "high")])
+def test_a_template_that_knows_an_effort_is_told_what_it_is_set_to(renderer, effort, end):
+    got = renderer.prompt(EFFORT, (USER,), Templating(reasoning_effort=effort))
+    assert got.text.endswith(f"Reasoning: {end}")
+    assert (got.has_reasoning_effort, got.has_reasoning_switch, got.notices) == (True, False, ())
+
+
+def test_an_effort_that_a_template_does_not_know_is_said(renderer):
+    got = renderer.prompt(CHATML, (USER,), Templating(reasoning_effort="high"))
+    assert (got.text, got.has_reasoning_effort) == (chatml((USER,)), False)
+    assert [notice.code for notice in got.notices] == ["reasoning_effort_unknown"]
+
+
 def test_a_template_that_was_set_takes_the_place_of_the_models_own(renderer):
     got = renderer.prompt(CHATML, (USER,), Templating(template="[{{ messages[0].content }}]"))
     assert (got.text, got.notices, got.template) == (f"[{USER.content}]", (), "[{{ messages[0].content }}]")

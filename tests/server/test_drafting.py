@@ -111,3 +111,23 @@ def test_thoughts_are_switched_by_either_programs_word(scripted, fields, wanted)
     assert scripted.post({**ASK, **fields})[0] == 200
     (asked,) = (command for command in scripted.engine.commands if isinstance(command, Generate))
     assert asked.templating.reasoning is wanted
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({"reasoning_effort": "high"}, (None, "high")),
+        ({"reasoning_effort": "minimal"}, (None, "low")),
+        ({"reasoning_effort": "none"}, (False, None)),
+        ({"reasoning_effort": "none", "enable_think": True}, (True, None)),
+        ({"chat_template_kwargs": {"reasoning_effort": "medium"}}, (None, "medium")),
+    ],
+)
+def test_the_effort_is_openais_and_the_templates(scripted, fields, wanted):
+    assert scripted.post({**ASK, **fields})[0] == 200
+    (asked,) = (command for command in scripted.engine.commands if isinstance(command, Generate))
+    assert (asked.templating.reasoning, asked.templating.reasoning_effort) == wanted
+
+
+def test_an_effort_that_nobody_knows_is_refused(scripted):
+    assert scripted.post({**ASK, "reasoning_effort": "very"})[0] == 400

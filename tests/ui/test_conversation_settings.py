@@ -21,6 +21,7 @@ pytestmark = shows_dialog
 VALUES = {
     "system_prompt": "Be brief.",
     "reasoning": False,
+    "reasoning_effort": "low",
     "temperature": 0.25,
     "top_k": 7,
     "top_p": 0.5,
@@ -71,7 +72,7 @@ def test_what_is_set_is_what_the_engine_is_asked(program):
         assert "root ::=" in sampling.grammar
         assert (request.max_tokens, request.stop) == (77, ("END", "a\nb"))
         assert (request.messages[0].role, request.messages[0].content) == ("system", "Be brief.")
-        assert request.templating.reasoning is False
+        assert (request.templating.reasoning, request.templating.reasoning_effort) == (False, "low")
         loads = [command for command in program.engines[-1].commands if isinstance(command, Load)]
         assert loads[-1].n_ctx == 8192
 
@@ -257,6 +258,8 @@ def test_it_is_said_whether_the_model_can_be_asked_for_reasoning(program, templa
             program.controller.choices.change(templates={"starter": template})
         dialog = opened(program)
         await program.until(lambda: words in dialog.fields["reasoning"].help.text())
+        effort = "can be asked" if template else "changes nothing"
+        await program.until(lambda: effort in dialog.fields["reasoning_effort"].help.text())
         dialog.reject()
 
     program.run(story)
@@ -389,7 +392,7 @@ def test_everything_has_a_name_and_can_be_reached_by_keyboard(program, qtbot):
                 assert words, widget
                 assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus, words
         assert dialog.presets.accessibleName() == "Preset"
-        assert program.window.composer.settings.accessibleName() == "Settings of this conversation: 15 settings changed"
+        assert program.window.composer.settings.accessibleName() == "Settings of this conversation: 16 settings changed"
         dialog.reject()
 
     program.run(story)

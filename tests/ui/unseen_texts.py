@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 WHOLE_MODULES = {
+    "said_model_texts.py": "see said_texts.py",
+    "said_texts.py": "collected for translation, and found again in the layers below by a test of their own",
     "display.py": "said in the terminal, before there is a Qt to translate with",
     "style.py": "style sheets",
     "crash_report.py": "read by those who mend the program",

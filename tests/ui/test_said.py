@@ -1,0 +1,126 @@
+"""What the layers below the window say is said in the language of the person, with its own facts."""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QTranslator
+from PySide6.QtWidgets import QWidget
+
+from app.chat.database import explain
+from app.engine.death import died
+from app.errors import EngineDiedError, StoreError
+from app.ui.language import translations_dir
+from app.ui.notice import NoticeBar
+from app.ui.said import fault_words, forget, said
+from app.ui.said_texts import TEXTS
+from app.ui.told import Told
+from tests.ui.seen_text import text_of
+
+ROOT = Path(__file__).resolve().parents[2]
+ABOVE = {"ui", "cli", "server"}
+_PLACE = re.compile(r"\{[^{}]*\}")
+
+
+@pytest.fixture
+def german(qapp):
+    translator = QTranslator(qapp)
+    assert translator.load("slipstream_de", str(translations_dir()))
+    qapp.installTranslator(translator)
+    forget()
+    yield
+    qapp.removeTranslator(translator)
+    forget()
+
+
+def test_each_sentence_is_one_that_the_layers_below_say():
+    below = set()
+    for path in (ROOT / "app").rglob("*.py"):
+        if path.relative_to(ROOT / "app").parts[0] in ABOVE:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant | ast.JoinedStr) and (text := text_of(node)) is not None:
+                below.add(_PLACE.sub("{}", text).strip())
+    missing = [text for text in TEXTS if not any(shape in below for shape in shapes(text))]
+    assert missing == []
+
+
+def shapes(text: str) -> list[str]:
+    """Return a sentence as it may stand in a source: whole, put behind another, or behind a word that is taken off."""
+    bare = _PLACE.sub("{}", text)
+    return [bare, bare.removeprefix("{}").strip(), bare.removeprefix("{}, ").strip(), f"paused: {bare}"]
+
+
+def test_no_two_sentences_are_the_same():
+    assert len(set(TEXTS)) == len(TEXTS)
+
+
+def test_english_stays_as_it_came():
+    assert said("The engine process has ended: it crashed (segmentation fault).").startswith("The engine process")
+
+
+def test_a_sentence_is_translated_with_its_facts(german):
+    assert said("The conversation is 900 tokens long; the context holds 512.") == (
+        "Die Unterhaltung ist 900 Token lang; der Kontext fasst 512."
+    )
+    assert said("What nobody has translated.") == "What nobody has translated."
+    assert said("") == ""
+
+
+def test_facts_that_are_sentences_are_translated_too(german):
+    words = said(died(-11, ["decoding failed"]).message)
+    assert words == (
+        "Der Prozess der Engine wurde beendet: er stürzte ab (segmentation fault) [SIGSEGV]."
+        " Seine letzten Worte: decoding failed"
+    )
+
+
+def test_sentences_behind_each_other_are_translated_one_by_one(german):
+    words = said("The engine is not running. Nobody knows this one. The context is full.")
+    assert words == "Die Engine läuft nicht. Nobody knows this one. Der Kontext ist voll."
+
+
+def test_a_fact_with_braces_or_words_of_ours_does_no_harm(german):
+    assert said("There is no file {path}{0}%s.") == "Die Datei {path}{0}%s gibt es nicht."
+    words = said("Cannot write the chat database /tmp/: is damaged: {}: disk full.")
+    assert words == "Die Chatdatenbank /tmp/ lässt sich nicht schreiben: is damaged: {}: disk full."
+
+
+def test_a_long_text_costs_no_time(german):
+    hostile = "The conversation is " + "tokens long; the context " * 300 + "x"
+    started_s = time.perf_counter()
+    assert said(hostile) == hostile
+    assert said("x" * 10_000_000) == "x" * 10_000_000
+    assert time.perf_counter() - started_s < 1
+
+
+def test_a_notice_and_an_error_are_in_the_language(german, qtbot):
+    within = QWidget()
+    qtbot.addWidget(within)
+    bar = NoticeBar(within)
+    fault = explain(OSError("disk is full"), Path("chats.db"), "write")
+    bar.say("error", fault.message, fault.hint)
+    assert bar.words.startswith("Die Chatdatenbank chats.db lässt sich nicht schreiben: disk is full. Der Datenträger")
+    assert fault_words(EngineDiedError("The engine is not running.", "Start the engine again.")) == (
+        "Die Engine läuft nicht. Starten Sie die Engine neu."
+    )
+
+
+def test_a_save_that_fails_again_is_told_once_in_any_language(german, qtbot):
+    within = QWidget()
+    qtbot.addWidget(within)
+    bar = NoticeBar(within)
+    for _ in range(2):
+        with Told(bar, "Das wurde nicht gespeichert."):
+            raise StoreError("Message 7 does not exist.", "Its conversation may have been deleted.")
+        first = bar.words
+        bar.setProperty("seen", True)
+    assert (
+        bar.words
+        == first
+        == ("Das wurde nicht gespeichert. Die Nachricht 7 gibt es nicht. Vielleicht wurde ihre Unterhaltung gelöscht.")
+    )
