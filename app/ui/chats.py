@@ -73,8 +73,13 @@ class Chats(QObject):
         """The answer that is on its way, in this conversation or another."""
         return self._writing.growing
 
-    def start(self, last_id: int = 0) -> None:
-        """Mark what a crash left unfinished, and open the last conversation, or the newest."""
+    def start(self, last_id: int = 0, made_at: str = "") -> None:
+        """Mark what a crash left unfinished, and open the last conversation, or the newest.
+
+        Args:
+            last_id: the number of the last one.
+            made_at: when it was made: a restored database may have another under that number; "" is not known.
+        """
         with Told(self._window.notice, tr("Reading your conversations failed.")):
             self._store.recover()
             self._keep_new_draft(self._store.draft(None))  # of a program that was killed
@@ -89,6 +94,8 @@ class Chats(QObject):
         heads = self.refresh()
         if heads:
             self.open(last_id if last_id in heads else heads[0])
+            if self.current is not None and made_at not in ("", self.current.created_at.isoformat()):
+                self.open(heads[0])
         else:
             self.new()
 

@@ -51,6 +51,7 @@ from app.ui.panel_control import PanelControl
 from app.ui.profiler import ProfilerControl
 from app.ui.program_actions import ProgramActions
 from app.ui.roofline import RooflineControl
+from app.ui.said import said
 from app.ui.serving_control import ServingControl
 from app.ui.session_control import SessionControl
 from app.ui.settings_control import SettingsControl
@@ -156,7 +157,7 @@ class Controller(QObject):
     def start(self) -> None:
         """Show the conversations, start the engine, and then load the charts."""
         self.window.transcript.show_tokens(is_on=self.choices.settings.token_colours)
-        self.chats.start(self.window.last_conversation)
+        self.chats.start(*self.window.last_conversation)
         self.deleting.start()
         self.engine.start()
         self.roofline.start()
@@ -179,7 +180,9 @@ class Controller(QObject):
             return ChatStore()
         except StoreError as fault:
             self.window.notice.say(
-                "error", fault.message, tr("{hint} Until then conversations are not saved.").format(hint=fault.hint)
+                "error",
+                fault.message,
+                tr("{hint} Until then conversations are not saved.").format(hint=said(fault.hint)),
             )
             return ChatStore.in_memory()
 
@@ -218,7 +221,8 @@ class Controller(QObject):
                 logger.warning("%s did not end in %s s", part.__qualname__, CLOSE_S)
             except Exception:
                 logger.exception("%s failed", part.__qualname__)
-        self.window.remember_conversation(self.chats.current.id if self.chats.current is not None else 0)
+        current = self.chats.current
+        self.window.remember_conversation(*((current.id, current.created_at.isoformat()) if current else (0, "")))
         self.chats.close()
         self.window.panel.remove_charts()
         self.window.allow_close()
@@ -227,13 +231,13 @@ class Controller(QObject):
             self._closed.set_result(None)
 
 
-async def run(window: MainWindow, theme: ThemeSwitch, said: Said | None = None) -> Path | None:
+async def run(window: MainWindow, theme: ThemeSwitch, opening: Said | None = None) -> Path | None:
     """Run the program behind a painted window until it is closed; return the backup to restore, if one is to be.
 
     Args:
         window: where it runs.
         theme: the application's colours.
-        said: what to tell first, as how a restore went.
+        opening: what to tell first, as how a restore went.
     """
     loop = asyncio.get_running_loop()
     executor = ThreadPoolExecutor(2, thread_name_prefix="window")
@@ -245,8 +249,8 @@ async def run(window: MainWindow, theme: ThemeSwitch, said: Said | None = None) 
     try:
         with _signals_close(window), _faults_are_told(window):
             controller.start()
-            if said is not None:
-                window.notice.say(said.kind, said.message, said.hint)
+            if opening is not None:
+                window.notice.say(opening.kind, opening.message, opening.hint)
             await controller.closed()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)

@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.dialog_size import fit
+from app.ui.said import said
 from app.ui.theme import GRID, colours, follow, icon, named, text_font
 from app.ui.tr import tr
 from app.ui.wording import bytes_words, tip
@@ -143,7 +145,7 @@ class DropRow(QFrame):
         self.found = found
         if found.entry is None:
             self.facts.hide()
-            self.say(f"{found.problem} {found.hint}".strip(), "close")
+            self.say(f"{said(found.problem)} {said(found.hint)}".strip(), "close")
             return
         entry = found.entry
         self.facts.setText(f"{entry.architecture} · {entry.quantisation} · {bytes_words(entry.n_bytes)}")
@@ -157,7 +159,7 @@ class DropRow(QFrame):
         can_help = found.standing == "fits now" and not (found.only_drafts and (draft is None or not draft.fits))
         self.say(f"{about}{where} {draft_words(draft)}".strip(), "check" if can_help else "warning")
         self.draft.setEnabled(draft is not None and draft.fits)
-        self.draft.setToolTip(tip("\n".join(draft.reasons)) if draft is not None else "")
+        self.draft.setToolTip(tip("\n".join(map(said, draft.reasons))) if draft is not None else "")
         self._show_parts(are_offered=True)
         self.load.setVisible(not found.only_drafts)
         self.how.setVisible(not found.is_ours)
@@ -204,7 +206,7 @@ def draft_words(draft: Judgement | None) -> str:
         return ""
     if draft.fits:
         return tr("It can draft for {target}.").format(target=draft.target)
-    return tr("It cannot draft for {target}: {reasons}").format(target=draft.target, reasons=draft.reasons[0])
+    return tr("It cannot draft for {target}: {reasons}").format(target=draft.target, reasons=said(draft.reasons[0]))
 
 
 class DropDialog(QDialog):
@@ -231,4 +233,4 @@ class DropDialog(QDialog):
         outer.addWidget(scroll, 1)
         outer.addWidget(buttons)
         n_high = min(len(self.rows), 3)
-        self.resize(_SIZE[0], min(_SIZE[1], 90 + 130 * n_high))
+        fit(self, _SIZE[0], min(_SIZE[1], 90 + 130 * n_high))

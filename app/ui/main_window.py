@@ -39,6 +39,7 @@ NARROW_PX = 960
 
 _SIDEBAR_PX, _PANEL_PX = 220, 300
 _MOST_EXTRA_PT = 30.0
+_MOST_DIGITS = 19
 
 
 def window_geometry() -> QSettings:
@@ -219,16 +220,18 @@ class MainWindow(QMainWindow):
         self._geometry.setValue("font_extra_pt", font_extra_pt())
         self._geometry.sync()
 
-    def remember_conversation(self, conversation_id: int) -> None:
-        """Remember which conversation was open, for the next window."""
+    def remember_conversation(self, conversation_id: int, made_at: str = "") -> None:
+        """Remember which conversation was open, for the next window; numbers are used again in another database."""
         self._geometry.setValue("conversation", conversation_id)
+        self._geometry.setValue("conversation_made_at", made_at)
         self._geometry.sync()
 
     @property
-    def last_conversation(self) -> int:
-        """The conversation that was open in the last window, 0 if none was."""
+    def last_conversation(self) -> tuple[int, str]:
+        """The conversation that was open in the last window, 0 if none was, and when it was made."""
         value = str(self._geometry.value("conversation", 0))
-        return int(value) if value.isdecimal() else 0
+        number = int(value) if value.isdecimal() and len(value) <= _MOST_DIGITS else 0
+        return number, str(self._geometry.value("conversation_made_at", ""))
 
     def _restore_parts(self) -> None:
         self._splitter.setSizes([_SIDEBAR_PX, self.width() - _SIDEBAR_PX - _PANEL_PX, _PANEL_PX])

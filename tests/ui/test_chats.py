@@ -371,3 +371,44 @@ def test_opening_a_long_conversation_is_quick(program):
         assert took_s < 0.5 * (4 if os.environ.get("CI") else 2), f"{took_s:.2f} s"
 
     program.run(story)
+
+
+def test_the_next_window_opens_the_conversation_that_was_open(program):
+    with closing(ChatStore()) as store:
+        store.append(store.create("Older").id, "user", "x")
+        store.append(store.create("Newer").id, "user", "y")
+
+    async def story():
+        older = program.controller.chats.refresh()[-1]
+        program.controller.chats.open(older)
+
+    program.run(story)
+
+    async def again():
+        assert program.controller.chats.current.title == "Older"
+
+    program.run(again)
+
+
+def test_another_conversation_of_the_same_number_is_not_taken_for_the_last(program):
+    with closing(ChatStore()) as store:
+        store.append(store.create("Of another database").id, "user", "x")
+        store.append(store.create("Newest").id, "user", "y")
+    program.window.remember_conversation(1, "2020-01-01T00:00:00+00:00")
+
+    async def story():
+        assert program.controller.chats.current.title == "Newest"
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-3", "x", "\u0663", "99999999999999999999"])
+def test_a_number_that_can_be_none_opens_the_newest(program, number):
+    program.window.remember_conversation(number)
+    with closing(ChatStore()) as store:
+        store.append(store.create("Newest").id, "user", "y")
+
+    async def story():
+        assert program.controller.chats.current.title == "Newest"
+
+    program.run(story)

@@ -1,11 +1,14 @@
 """Dialogs open no larger than the screen, and can be used on a small one: 1280 x 800 at 150 %."""
 
+from pathlib import Path
+
 import pytest
 
 from app.ui.baselines import BaselineDialog
 from app.ui.conversation_dialog import ConversationDialog
 from app.ui.devices_dialog import DevicesDialog
 from app.ui.dialog_size import FRAME
+from app.ui.drop import DropDialog
 from app.ui.profile_dialog import ProfileDialog
 from app.ui.serving_dialog import ServingDialog
 from app.ui.sessions import CompareDialog
@@ -24,8 +27,9 @@ SMALL_PX = (853, 533)
         ServingDialog,
         SettingsDialog,
         ConversationDialog,
+        lambda parent: DropDialog([Path(f"{n}.gguf") for n in range(9)], parent),
     ],
-    ids=["baselines", "profile", "compare", "devices", "serving", "settings", "conversation"],
+    ids=["baselines", "profile", "compare", "devices", "serving", "settings", "conversation", "drop"],
 )
 def test_dialogs_fit_the_screen_and_a_small_one(window, make):
     dialog = make(window)
