@@ -23,6 +23,11 @@ BUSY = tr("An answer is being written.")
 COMPLETE = tr("The newest answer is complete.")
 
 
+MOST_EDITED_CHARS = 1_000_000
+"""Longer ones would hold the window up for seconds."""
+TOO_LONG = tr("This message is too long to be changed here.")
+
+
 class Branching(QObject):
     """Does what the rows below the messages ask for."""
 
@@ -42,6 +47,8 @@ class Branching(QObject):
             self._window.notice.say(
                 "warning", tr("This message is not saved yet."), tr("Try again in a moment."), expires_s=6
             )
+        elif action == "edit" and len(message.text) > MOST_EDITED_CHARS:
+            self._window.notice.say("info", TOO_LONG, tr("Copy it, and change it in a text editor."), expires_s=8)
         elif action == "edit":
             self._window.composer.begin_edit(number, message.text, is_answer=message.role == "assistant")
         elif action == "regenerate":

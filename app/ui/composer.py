@@ -17,6 +17,7 @@ from app.ui.attaching import AttachmentBar, read_text_file
 from app.ui.composer_lines import ComposerLine
 from app.ui.composer_settings import SettingsButton
 from app.ui.context_gauge import ContextGauge
+from app.ui.long_words import put_text
 from app.ui.message_editor import MessageEditor
 from app.ui.theme import GRID, IconButton, colours, follow, icon, named
 from app.ui.tr import tr
@@ -101,7 +102,7 @@ class Composer(QFrame):
     def set_text(self, text: str) -> None:
         """Put a text in place of what is there; it does not count as a change of the draft."""
         blocked = self.editor.blockSignals(True)
-        self.editor.setPlainText(text)
+        put_text(self.editor, text)
         self.editor.blockSignals(blocked)
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         self.editor.fit()
@@ -206,7 +207,7 @@ class Composer(QFrame):
             for file in files:
                 self.files.add(file)
         parts = [*(text for text, _ in waiting), self.text]
-        self.editor.setPlainText("\n\n".join(part for part in parts if part.strip()))
+        put_text(self.editor, "\n\n".join(part for part in parts if part.strip()))
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
 
     @property

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.chat_settings import Constraint, ConstraintKind
+from app.ui.long_words import put_text
 from app.ui.model_options import Choice
 from app.ui.theme import GRID, code_font
 from app.ui.tr import tr
@@ -122,7 +123,7 @@ class TextBox(QPlainTextEdit):
         if self._pause.isActive() or self._read(self.toPlainText()) == value:
             return
         with QSignalBlocker(self):
-            self.setPlainText(text)
+            put_text(self, text)
         self._shown = text
 
     def put(self, value: object) -> None:
@@ -254,7 +255,7 @@ class FormatBox(QWidget):
     def read(self, path: Path) -> None:
         """Take the text of a file."""
         try:
-            self.text.setPlainText(read_text(path))
+            put_text(self.text, read_text(path))
         except (OSError, UnicodeDecodeError, ValueError) as fault:
             self.refused.emit(tr("{name} cannot be read: {fault}").format(name=path.name, fault=fault))
         else:
