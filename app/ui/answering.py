@@ -235,11 +235,12 @@ class Answering(QObject):
                 assert_never(never)
 
     def _tell(self, notices: tuple[NoticeInfo, ...]) -> None:
-        """Say what the engine says; once is enough of what every answer would say again."""
-        for notice in notices:
-            if notice.code not in SAID_ONCE or notice.message not in self._told:
-                self._window.notice.say("warning", notice.message, notice.hint)
-            self._told.add(notice.message)
+        """Say what the engine says, all at once; once is enough of what every answer would say again."""
+        new = [one for one in notices if one.code not in SAID_ONCE or one.message not in self._told]
+        self._told |= {one.message for one in notices}
+        if new:
+            words = " ".join(f"{said(one.message)} {said(one.hint)}".strip() for one in new)
+            self._window.notice.say("warning", words)
 
     def on_burst_over(self) -> None:
         """Take what came at one go as one piece: the window has its say once for all of it, not for every token."""

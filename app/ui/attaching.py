@@ -9,7 +9,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.chat.conversation import Attachment
+from app.chat.word_text import text_of_word
 from app.errors import NotTextError
+from app.ui.said import said
 from app.ui.theme import GRID, IconButton, named, text_font
 from app.ui.tr import tr
 
@@ -40,7 +42,18 @@ def read_text_file(path: Path) -> Attachment:
             tr("“{name}” cannot be read: {strerror}.").format(name=path.name, strerror=fault.strerror),
             tr("Check that it is still there."),
         ) from fault
-    return Attachment(name=path.name, text=_decode(path.name, data))
+    decode = _word if path.suffix.lower() == ".docx" else _decode
+    return Attachment(name=path.name, text=decode(path.name, data))
+
+
+def _word(name: str, data: bytes) -> str:
+    try:
+        return text_of_word(data)
+    except ValueError as fault:
+        raise NotTextError(
+            tr("“{name}” cannot be read: {strerror}.").format(name=name, strerror=said(str(fault))),
+            tr("Save it again as .docx or as text, without a password."),
+        ) from fault
 
 
 def _decode(name: str, data: bytes) -> str:

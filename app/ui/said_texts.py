@@ -205,6 +205,8 @@ _ENGINE = (
 )
 
 _CHAT = (
+    QT_TRANSLATE_NOOP("", "it is too large"),
+    QT_TRANSLATE_NOOP("", "it is damaged, locked or no document of Word's"),
     QT_TRANSLATE_NOOP("", "read"),
     QT_TRANSLATE_NOOP("", "write"),
     QT_TRANSLATE_NOOP("", "open"),

@@ -146,6 +146,10 @@ Protokoll: {log_dir}</translation>
         <translation>Prüfen Sie, ob die Datei noch da ist.</translation>
     </message>
     <message>
+        <source>Save it again as .docx or as text, without a password.</source>
+        <translation>Speichern Sie es noch einmal als .docx oder als Text, ohne Passwort.</translation>
+    </message>
+    <message>
         <source>“{name}” is not text, so the model cannot read it.</source>
         <translation>„{name}“ ist kein Text, das Modell kann es also nicht lesen.</translation>
     </message>
@@ -406,6 +410,10 @@ Protokoll: {log_dir}</translation>
         <translation>Die neueste Antwort ist vollständig.</translation>
     </message>
     <message>
+        <source>This message is too long to be changed here.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Stop it first (Esc), or wait for its end.</source>
         <translation>Halten Sie sie zuerst an (Esc) oder warten Sie ihr Ende ab.</translation>
     </message>
@@ -416,6 +424,10 @@ Protokoll: {log_dir}</translation>
     <message>
         <source>Try again in a moment.</source>
         <translation>Versuchen Sie es gleich noch einmal.</translation>
+    </message>
+    <message>
+        <source>Copy it, and change it in a text editor.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The answer cannot go on.</source>
@@ -6128,6 +6140,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>If the answers look odd, use a file of the same model with a working template.</source>
         <translation>Sehen die Antworten seltsam aus, nehmen Sie eine Datei desselben Modells mit einem Template, das geht.</translation>
+    </message>
+    <message>
+        <source>it is too large</source>
+        <translation>es ist zu groß</translation>
+    </message>
+    <message>
+        <source>it is damaged, locked or no document of Word&apos;s</source>
+        <translation>es ist beschädigt, gesperrt oder kein Word-Dokument</translation>
     </message>
     <message>
         <source>read</source>

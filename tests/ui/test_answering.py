@@ -248,6 +248,18 @@ def test_a_failed_answer_says_why_and_keeps_what_there_is(program, fault, at, ke
     assert stored(program)[1].state == ("interrupted" if kept else "complete")
 
 
+def test_several_notices_of_an_answer_are_all_shown(program):
+    cut = NoticeInfo("prompt_cut", "The oldest 3 messages were left out.", "Choose a longer context.")
+    program.answers = (Answer(notices=(NoticeInfo("template", "The template is broken.", "ChatML is used."), cut)),)
+
+    async def story():
+        await program.ask("go")
+        for words in ("The template is broken. ChatML is used.", "The oldest 3 messages were left out. Choose"):
+            assert words in program.window.notice.words
+
+    program.run(story)
+
+
 def test_notices_of_an_answer_are_shown(program):
     program.answers = (Answer(notices=(NoticeInfo("template", "The template is broken.", "ChatML is used."),)),)
 

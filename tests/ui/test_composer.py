@@ -11,6 +11,7 @@ from app.ui.attaching import MOST_BYTES, read_text_file
 from app.ui.composer import Composer
 from app.ui.context_gauge import ContextUse, gauge_words
 from app.ui.token_counts import TURN_TOKENS
+from tests.chat.test_word_text import p, word
 from tests.doubles import Answer
 
 
@@ -48,6 +49,7 @@ def test_dropped_files_go_with_the_message_and_can_be_taken_out(composer, tmp_pa
         ("x.png", b"\x89PNG\r\n\x1a\n\x00\x00\x00", "is not text"),
         ("x.bin", bytes(range(256)) * 10, "is not text"),
         ("x.txt", b"x" * (MOST_BYTES + 1), "MB of text are the most"),
+        ("x.docx", b"PK\x03\x04 cut", "no document of Word's"),
     ],
 )
 def test_what_is_no_text_is_refused_in_words(composer, tmp_path, qtbot, name, data, words):
@@ -64,6 +66,12 @@ def test_a_folder_and_a_file_that_has_gone_are_refused(tmp_path):
     for path, words in ((tmp_path, "is a folder"), (tmp_path / "gone.txt", "cannot be read")):
         with pytest.raises(NotTextError, match=words):
             read_text_file(path)
+
+
+def test_a_word_document_goes_with_the_message_as_its_text(composer, tmp_path):
+    (tmp_path / "Letter.DOCX").write_bytes(word(p("Dear ", "all,")))
+    drop(composer, tmp_path / "Letter.DOCX")
+    assert composer.files.files == (Attachment(name="Letter.DOCX", text="Dear all,\n"),)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
