@@ -177,7 +177,8 @@ class ActionList(QObject):
     def recent(self) -> list[str]:
         """The names of what was picked lately, the last one first."""
         kept = self._state.value(_RECENT) or []
-        return [str(name) for name in ([kept] if isinstance(kept, str) else kept)]
+        names = kept if isinstance(kept, list) else [kept]  # of a list of one, the file keeps the one
+        return [name for name in names if isinstance(name, str)]
 
 
 def keys_words(keys: tuple[str, ...] | str) -> str:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QMainWindow
 from app.paths import config_dir
 from app.ui.dialog_size import FRAME
 from app.ui.font_size import font_extra_pt
+from app.ui.remembered import state_in
 from app.ui.theme import colours, follow
 from app.ui.tr import tr
 
@@ -100,8 +101,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Slipstream")
         self.setMinimumSize(LEAST_SIZE)
         self.resize(FIRST_SIZE.boundedTo(self.screen().availableGeometry().size() - FRAME))
-        if self._geometry.contains("window"):
-            self.restoreGeometry(self._geometry.value("window"))
+        self.restoreGeometry(state_in(self._geometry, "window"))
 
     # --- parts ----------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class MainWindow(QMainWindow):
     def _restore_parts(self) -> None:
         self._splitter.setSizes([_SIDEBAR_PX, self.width() - _SIDEBAR_PX - _PANEL_PX, _PANEL_PX])
         if self._geometry.contains("splitter"):
-            self._splitter.restoreState(self._geometry.value("splitter"))
+            self._splitter.restoreState(state_in(self._geometry, "splitter"))
             self.sidebar.setVisible(bool(self._geometry.value("sidebar", defaultValue=True, type=bool)))
             self.panel.setVisible(bool(self._geometry.value("panel", defaultValue=True, type=bool)))
         elif self.width() < NARROW_PX:

@@ -15,6 +15,7 @@ from app.ui.library_tab import LibraryTab
 from app.ui.local_keys import MODELS_WINDOW
 from app.ui.main_window import window_geometry
 from app.ui.notice import NoticeBar
+from app.ui.remembered import state_in
 from app.ui.theme import GRID
 from app.ui.tr import tr
 
@@ -87,11 +88,9 @@ class ModelManager(QDialog):
         self._geometry.sync()
 
     def _restore(self) -> None:
-        if self._geometry.contains("models/window"):
-            self.restoreGeometry(self._geometry.value("models/window"))
+        self.restoreGeometry(state_in(self._geometry, "models/window"))
         for name, split in self._splits():
-            if self._geometry.contains(f"models/{name}"):
-                split.restoreState(self._geometry.value(f"models/{name}"))
+            split.restoreState(state_in(self._geometry, f"models/{name}"))
 
     def _splits(self) -> tuple[tuple[str, QSplitter], ...]:
         return ("discover", self.discover.split), ("library", self.library.split)

@@ -15,7 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.main_window import LEAST_SIZE, MainWindow, remembered_theme
+from app.paths import config_dir
+from app.ui.main_window import LEAST_SIZE, MainWindow, remembered_theme, window_geometry
+from app.ui.model_manager import ModelManager
 from app.ui.theme import DARK, LIGHT, colours
 from tests.doubles import Answer
 from tests.ui.conftest import shows_dialog
@@ -296,3 +298,22 @@ def test_twenty_thousand_chunks_reach_the_screen_in_order(program):
         assert shown == words[-len(shown) :]
 
     program.run(story)
+
+
+@pytest.mark.parametrize("value", ["abc", "", "nan", "@Size(1 2)", "a, b", "@Variant(\\0\\0)", "@ByteArray(xx)"])
+def test_a_damaged_file_of_window_state_costs_sizes_and_nothing_else(qapp, home, value):
+    path = config_dir() / "window.ini"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names = ("window", "splitter", "sidebar", "panel", "dark", "high_contrast", "font_extra_pt", "conversation")
+    sections = {"General": (*names, "recent_actions"), "models": ("window", "discover", "library")}
+    for section, keys in sections.items():
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"[{section}]\n" + "".join(f"{name}={value}\n" for name in keys))
+    window = MainWindow(window_geometry())
+    window.build()
+    assert window.last_conversation[0] == 0
+    assert all(isinstance(name, str) for name in window.action_list.recent)
+    ModelManager(window)
+    window.allow_close()
+    window.close()
+    window.deleteLater()
