@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTranslator
+from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QWidget
 
 from app.chat.database import explain
@@ -57,6 +57,14 @@ def shapes(text: str) -> list[str]:
 
 def test_no_two_sentences_are_the_same():
     assert len(set(TEXTS)) == len(TEXTS)
+
+
+def test_each_translation_is_there_and_keeps_the_facts(german):
+    for text in TEXTS:
+        translation = QCoreApplication.translate("", text)
+        assert sorted(_PLACE.findall(translation)) == sorted(_PLACE.findall(text)), text
+    n_same = sum(QCoreApplication.translate("", text) == text for text in TEXTS)
+    assert n_same <= 1  # the one that is only places
 
 
 def test_english_stays_as_it_came():
