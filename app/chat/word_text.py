@@ -35,7 +35,7 @@ def text_of_word(data: bytes) -> str:
         parser = ElementTree.XMLParser(target=_Lines())  # noqa: S314 - no DTD, bounded, and no tree is built
         parser.feed(xml)
         lines: list[str] = parser.close()
-    except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, EOFError, OSError) as fault:
+    except (zipfile.BadZipFile, KeyError, RuntimeError, EOFError, OSError) as fault:
         raise ValueError("it is damaged, locked or no document of Word's") from fault
     except ElementTree.ParseError as fault:
         raise ValueError(f"it is damaged: {fault}") from fault
