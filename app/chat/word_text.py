@@ -32,14 +32,15 @@ def text_of_word(data: bytes) -> str:
                 xml = file.read(MOST_XML_BYTES + 1)
         if b"<!DOCTYPE" in xml or len(xml) > MOST_XML_BYTES:
             raise ValueError("it is no document of Word's")
-        parser = ElementTree.XMLParser(target=_Lines())  # noqa: S314 - no DTD, bounded, and no tree is built
+        target = _Lines()
+        parser = ElementTree.XMLParser(target=target)  # noqa: S314 - no DTD, bounded, and no tree is built
         parser.feed(xml)
-        lines: list[str] = parser.close()
+        parser.close()
     except (zipfile.BadZipFile, KeyError, RuntimeError, EOFError, OSError) as fault:
         raise ValueError("it is damaged, locked or no document of Word's") from fault
     except ElementTree.ParseError as fault:
         raise ValueError(f"it is damaged: {fault}") from fault
-    return "\n".join(lines).strip("\n") + "\n"
+    return "\n".join(target.lines).strip("\n") + "\n"
 
 
 class _Lines:
@@ -49,7 +50,7 @@ class _Lines:
     """
 
     def __init__(self) -> None:
-        self._lines: list[str] = []
+        self.lines: list[str] = []
         self._words: list[str] = []  # of the paragraph
         self._cells: list[list[str]] = []  # of the row of the outermost table
         self._n_tables = 0
@@ -77,13 +78,12 @@ class _Lines:
             self._is_text = False
         elif tag == _PARAGRAPH:
             line, self._words = "".join(self._words), []
-            (self._cells[-1] if self._cells else self._lines).append(line)
+            (self._cells[-1] if self._cells else self.lines).append(line)
         elif tag == _ROW and self._n_tables == 1:
-            self._lines.append(" | ".join(" ".join(cell) for cell in self._cells))
+            self.lines.append(" | ".join(" ".join(cell) for cell in self._cells))
             self._cells = []
         elif tag == _TABLE:
             self._n_tables -= 1
 
-    def close(self) -> list[str]:
-        """Return the lines."""
-        return self._lines
+    def close(self) -> None:
+        """Take the end of the document."""
