@@ -411,7 +411,7 @@ Protokoll: {log_dir}</translation>
     </message>
     <message>
         <source>This message is too long to be changed here.</source>
-        <translation type="unfinished"></translation>
+        <translation>Diese Nachricht ist zu lang, um sie hier zu ändern.</translation>
     </message>
     <message>
         <source>Stop it first (Esc), or wait for its end.</source>
@@ -427,7 +427,7 @@ Protokoll: {log_dir}</translation>
     </message>
     <message>
         <source>Copy it, and change it in a text editor.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kopieren Sie sie und ändern Sie sie in einem Texteditor.</translation>
     </message>
     <message>
         <source>The answer cannot go on.</source>
