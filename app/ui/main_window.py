@@ -21,7 +21,7 @@ from app.ui.theme import colours, follow
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
     from PySide6.QtWidgets import QLabel, QSplitter, QWidget
 
     from app.settings import Contrast, Theme
@@ -116,6 +116,7 @@ class MainWindow(QMainWindow):
         from app.ui.composer import Composer
         from app.ui.notice import NoticeBar
         from app.ui.pair_bar import PairBar
+        from app.ui.side_parts import SideParts
         from app.ui.sidebar import Sidebar
         from app.ui.speed_panel import SpeedPanel
         from app.ui.transcript import Transcript
@@ -135,7 +136,9 @@ class MainWindow(QMainWindow):
         self.sidebar.setMinimumWidth(160)
         self.panel.setMinimumWidth(224)
         centre.setMinimumWidth(320)
+        self._side_parts = SideParts(self._splitter, self.panel, self.sidebar)
         self._restore_parts()
+        self._side_parts.fit(self.width())
         self.setCentralWidget(self._splitter)
         self.setTabOrder(self.pair_bar, self.transcript)
         self.setTabOrder(self.transcript, self.composer)
@@ -171,11 +174,11 @@ class MainWindow(QMainWindow):
 
     def toggle_sidebar(self) -> None:
         """Show or hide the conversations."""
-        self.sidebar.setVisible(self.sidebar.isHidden())
+        self._side_parts.toggle(self.sidebar, self.width())
 
     def toggle_panel(self) -> None:
         """Show or hide the speed panel."""
-        self.panel.setVisible(self.panel.isHidden())
+        self._side_parts.toggle(self.panel, self.width())
 
     def come_to_front(self) -> None:
         """Show the window above others: somebody started the program once more."""
@@ -213,8 +216,8 @@ class MainWindow(QMainWindow):
         """Remember size, place, split and colours."""
         self._geometry.setValue("window", self.saveGeometry())
         self._geometry.setValue("splitter", self._splitter.saveState())
-        self._geometry.setValue("sidebar", not self.sidebar.isHidden())
-        self._geometry.setValue("panel", not self.panel.isHidden())
+        self._geometry.setValue("sidebar", self._side_parts.is_wanted(self.sidebar))
+        self._geometry.setValue("panel", self._side_parts.is_wanted(self.panel))
         self._geometry.setValue("dark", colours().is_dark)
         self._geometry.setValue("high_contrast", colours().is_high)
         self._geometry.setValue("font_extra_pt", font_extra_pt())
@@ -247,6 +250,12 @@ class MainWindow(QMainWindow):
     def allow_close(self) -> None:
         """Let the window close: everything is saved and ended."""
         self._may_close = True
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put parts away that there is no room for, or bring them back."""
+        super().resizeEvent(event)
+        if self.centralWidget() is not None:
+            self._side_parts.fit(self.width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask for the end of the program; the window goes when that has come."""

@@ -317,3 +317,23 @@ def test_a_damaged_file_of_window_state_costs_sizes_and_nothing_else(qapp, home,
     window.allow_close()
     window.close()
     window.deleteLater()
+
+
+def test_a_narrow_window_puts_parts_away_and_a_wide_one_brings_them_back(window):
+    def shown():
+        return [not part.isHidden() for part in (window.sidebar, window.panel)]
+
+    window.resize(1180, 700)
+    window.sidebar.show()
+    window.panel.show()
+    for width, wanted in ((560, [True, False]), (1180, [True, True])):
+        window.resize(width, 500)
+        assert shown() == wanted
+    window.resize(560, 500)
+    window.toggle_panel()
+    assert shown() == [False, True]
+    window.toggle_panel()
+    window.resize(1180, 700)
+    assert shown() == [True, False]  # the panel was closed by hand, the list was not
+    window.toggle_panel()
+    assert shown() == [True, True]
