@@ -40,5 +40,5 @@ class SideParts:
         """Return the least width of what is shown, with one part more."""
         widgets = [self._splitter.widget(n) for n in range(self._splitter.count())]
         shown = [widget for widget in widgets if not widget.isHidden() or widget is more]
-        least = sum(max(widget.minimumWidth(), widget.minimumSizeHint().width()) for widget in shown)
+        least = sum(widget.minimumWidth() or widget.minimumSizeHint().width() for widget in shown)  # as the splitter
         return least + self._splitter.handleWidth() * (len(shown) - 1)
