@@ -38,7 +38,7 @@ class SideParts:
 
     def _needed_px(self, more: QWidget | None = None) -> int:
         """Return the least width of what is shown, with one part more."""
-        widgets = [self._splitter.widget(n) for n in range(self._splitter.count())]
-        shown = [widget for widget in widgets if not widget.isHidden() or widget is more]
+        widgets = (self._splitter.widget(n) for n in range(self._splitter.count()))
+        shown = [one for one in widgets if one is not None and (not one.isHidden() or one is more)]
         least = sum(widget.minimumWidth() or widget.minimumSizeHint().width() for widget in shown)  # as the splitter
         return least + self._splitter.handleWidth() * (len(shown) - 1)
