@@ -76,6 +76,7 @@ def _session_home(tmp_path_factory):
     """Keep fixtures of a wider scope out of the person's own folders."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLIPSTREAM_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("desktop")))  # the trash is the person's own
         yield
 
 

@@ -213,7 +213,7 @@ def _entry_row(entry: LibraryEntry, *, is_loaded: bool) -> QTreeWidgetItem:
 
 
 def _broken_row(file: BrokenFile, what: str) -> QTreeWidgetItem:
-    row = QTreeWidgetItem([file.path.name, "", what, file.source])
+    row = QTreeWidgetItem([file.path.name, "", what, source_words(file)])
     row.setToolTip(0, tip(f"{file.path}\n{said(file.reason)}"))
     row.setData(0, VALUE, file)
     return row

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from app.errors import HubAccessError
     from app.host.offers import Offer, Offers
     from app.host.pulling import Pull
-    from app.models.library import LibraryEntry
+    from app.models.library import BrokenFile, LibraryEntry
     from app.models.memory import PairMemory, Room, Share
     from app.models.pairs import Judgement
     from app.models.recommendation import Standing
@@ -162,7 +162,7 @@ def access_words(fault: HubAccessError) -> str:
     return fault_words(fault).replace(_LOG_IN, tr("paste it below."))
 
 
-def source_words(entry: LibraryEntry) -> str:
+def source_words(entry: LibraryEntry | BrokenFile) -> str:
     """Whose file it is."""
     return _SOURCES.get(entry.source, entry.source)
 

@@ -461,6 +461,7 @@ def test_a_broken_file_is_listed_with_the_reason_and_can_be_deleted(program, tin
         tab = manager.library
         await program.until(lambda: "broken.gguf" in names_in(tab.tree))
         tab.tree.setCurrentItem(tab.tree.topLevelItem(2).child(0))
+        assert tab.tree.topLevelItem(2).child(0).text(3) == "Slipstream"
         assert "cannot be loaded" in tab.card.facts.text()
         assert not tab.use_as_draft.isEnabled()
         assert tab.delete.isEnabled()
