@@ -2,7 +2,8 @@
 
 llama.cpp reports most mistakes, but some end the process or never end: a repetition such as ``{5,2}``, deep nesting,
 a rule that begins with itself behind something that can be empty by way of another rule, tokens (``<…>``) that a match
-ends within. Those are refused here; whatever else is wrong is left to llama.cpp.
+ends within, rules that can begin in more ways than can be gone through. Those are refused here; whatever else is wrong
+is left to llama.cpp.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ MAX_BYTES = 64 * 1024
 MAX_DEPTH = 100
 """Parentheses that may be open at once; llama.cpp reads them by recursion."""
 
+MAX_WAYS = 20_000
+"""Ways in which a rule, or what is left of one, may begin: llama.cpp goes through each of them, alike or not, and ten
+references to a rule of ten references to a rule of ten … are more than any time is enough for."""
+
 _MAX_SHOWN = 60
 """Characters that are shown of the place where a grammar cannot be read."""
 
@@ -35,10 +40,14 @@ _EMPTY = frozenset(('""', "[]", "[^]"))
 
 @dataclass(slots=True)
 class _Item:
-    """A text, a reference or a group; ``can_be_empty`` by itself, whatever a reference refers to."""
+    """A text, a reference or a group; ``can_be_empty`` by itself, whatever a reference refers to.
+
+    ``times`` is how often it is written one after the other at most, as far as that is a number.
+    """
 
     can_be_empty: bool = False
     ref: str = ""
+    times: int = 1
     group: list[list[_Item]] = field(default_factory=list)
 
 
@@ -64,6 +73,7 @@ def check(text: str) -> None:
             f"{' begins with '.join(reversed(fault.args[1]))}.",
             "Let the rule begin with something that is never empty.",
         ) from None
+    _check_ways(text, rules, TopologicalSorter(starts))
 
 
 def place_of(told: str, text: str) -> tuple[str, int]:
@@ -114,6 +124,7 @@ def _read(text: str) -> dict[str, _Choices]:
             case "times", _:
                 if items:
                     items[-1].can_be_empty |= _may_be_none(word, _line(text, match.start()))
+                    items[-1].times *= max(1, *map(_bounded, re.findall(r"\d+", word)), 1)
             case "sign", "(":
                 group = _Item(group=[[]])
                 items.append(group)
@@ -134,6 +145,10 @@ def _read(text: str) -> dict[str, _Choices]:
                     "Spell them in quotes.",
                 )
     return rules
+
+
+def _bounded(digits: str) -> int:
+    return int(digits) if len(digits) < 6 else MAX_WAYS
 
 
 def _may_be_none(times: str, line: int) -> bool:
@@ -191,3 +206,75 @@ def _starts(choices: _Choices, empty: set[str]) -> Iterator[str]:
                 yield item.ref
             if not _is_skipped(item, empty):
                 break
+
+
+# --- ways to begin --------------------------------------------------------------------------------------
+
+
+_Ways = tuple[int, int]
+"""In how many ways something can begin with a character, and in how many it can be empty; past a bound, the bound."""
+
+
+def _check_ways(text: str, rules: dict[str, _Choices], order: TopologicalSorter[str]) -> None:
+    """Refuse rules that can begin in too many ways, in an order in which those that a rule begins with come first.
+
+    Raises:
+        UsageError: there is one.
+    """
+    known: dict[str, _Ways] = {}
+    for name in order.static_order():
+        known[name] = _ways_of(rules[name], known)
+    for name, choices in rules.items():
+        if max(_most_ways(choices, known)) > MAX_WAYS:
+            raise UsageError(
+                f"The rule in line {_line_of_rule(text, name)} of the grammar, {name}, can begin in more than "
+                f"{MAX_WAYS} ways.",
+                "Write alternatives that are alike only once.",
+            )
+
+
+def _ways_of(choices: _Choices, known: dict[str, _Ways]) -> _Ways:
+    ways = [_ways_of_row(items, known) for items in choices]
+    return _cut(sum(begins for begins, _ in ways)), _cut(sum(empty for _, empty in ways))
+
+
+def _ways_of_row(items: list[_Item], known: dict[str, _Ways]) -> _Ways:
+    begins, empty = 0, 1
+    for item in items:
+        item_begins, item_empty = _ways_of_item(item, known)
+        begins, empty = _cut(begins + empty * item_begins), _cut(empty * item_empty)
+        if not empty:
+            break
+    return begins, empty
+
+
+def _ways_of_item(item: _Item, known: dict[str, _Ways]) -> _Ways:
+    if item.group:
+        begins, empty = _ways_of(item.group, known)
+    else:
+        begins, empty = known.get(item.ref, (1, 0)) if item.ref else (1, 0)
+    if empty and item.times > 1:  # written out one after the other, each of them may be passed over
+        once, row = (begins, empty), (0, 1)
+        for _ in range(item.times):
+            row = _cut(row[0] + row[1] * once[0]), _cut(row[1] * once[1])
+            if max(row) > MAX_WAYS:
+                break
+        begins, empty = row
+    return begins, _cut(empty + item.can_be_empty)
+
+
+def _most_ways(choices: _Choices, known: dict[str, _Ways]) -> Iterator[int]:
+    """Yield the ways of choices, and of what is left of each behind every item of it."""
+    yield from _ways_of(choices, known)
+    for items in choices:
+        begins, empty = 0, 1
+        for item in reversed(items):
+            item_begins, item_empty = _ways_of_item(item, known)
+            begins, empty = _cut(item_begins + item_empty * begins), _cut(item_empty * empty)
+            yield from (begins, empty)
+            if item.group:
+                yield from _most_ways(item.group, known)
+
+
+def _cut(number: int) -> int:
+    return min(number, MAX_WAYS + 1)

@@ -87,3 +87,35 @@ def test_the_line_is_said(text, line):
 )
 def test_the_place_is_read_from_what_llama_cpp_says(told, text, place):
     assert place_of(told, text) == place
+
+
+TENFOLD = "".join(f"a{n} ::= {' | '.join([f'a{n + 1}'] * 10)}\n" for n in range(50)) + 'a50 ::= "x"\n'
+EMPTIES = '"x"\nb ::= "" | "" | "y"\n'
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        f"root ::= a0\n{TENFOLD}",
+        f'root ::= "first" [a-z] a0\n{TENFOLD}',
+        f"root ::= {'b ' * 40}{EMPTIES}",
+        f"root ::= b{{40}} {EMPTIES}",
+        f'root ::= ("z" (b b b b b b b b b b b b b b b b b b b b)) {EMPTIES}',
+    ],
+)
+def test_more_ways_to_begin_than_can_be_gone_through_are_refused_at_once(grammar):
+    with pytest.raises(UsageError, match="can begin in more than 20000 ways"):
+        check(grammar)
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        "root ::= " + " | ".join(map('"{}"'.format, range(6000))),
+        "root ::= " + '"a"? ' * 500 + '"x"',
+        "root ::= ([a-z]? [0-9]?){0,100}",
+        'root ::= a a a\na ::= "x" | "x" a',
+    ],
+)
+def test_many_ways_that_can_be_gone_through_are_not(grammar):
+    check(grammar)

@@ -9,8 +9,9 @@ import time
 import pytest
 
 from app.errors import UsageError
+from app.models.library import Library
 from app.server.options import Limits
-from app.server.serving import network_address
+from app.server.serving import Server, network_address
 from tests.doubles import Answer
 from tests.server.conftest import ASK, options, read_all, serving
 
@@ -223,3 +224,45 @@ def test_others_are_told_an_address_of_the_network(keyed, local):
     address = network_address()
     assert keyed.server.url_for_others == (f"http://{address}:{keyed.port}" if address else "")
     assert not address.startswith(("127.", "169.254."))
+
+
+# --- what a body may hold -------------------------------------------------------------------------------
+
+ENDLESS = {"$defs": {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 10} for n in range(50)} | {"a50": {}}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (b'{"messages": [{"role": "user", "content": "x"}], "max_tokens": 4, "max_tokens": "x"}', "max_tokens"),
+        (b'{"messages": [{"role": "user", "content": "x"}], "temperature": NaN}', "finite"),
+        (b'{"messages": [{"role": "user", "content": "x"}], "temperature": 1e999}', "finite"),
+        (b'{"messages": [{"role": "user", "content": "x"}], "seed": ' + b"9" * 3000 + b"}", "seed"),
+        ({"n": 10**9}, "n"),
+        ({"stop": ["x"] * 500}, "stop"),
+        ({"grammar": "root ::= " + "(" * 300 + '"a"' + ")" * 300}, "nests"),
+        ({"grammar": "root ::= root"}, "left recursion"),
+        (
+            {"response_format": {"type": "json_schema", "json_schema": {"schema": {"$ref": "#/$defs/a0", **ENDLESS}}}},
+            "",
+        ),
+    ],
+)
+def test_what_would_hold_the_engine_up_is_refused_before_it_hears_of_it(local, fields, words):
+    n_asked = len(local.engines[-1].commands) if local.engines else 0
+    began_s = time.monotonic()
+    status, answer = local.post(fields if isinstance(fields, bytes) else {**ASK, **fields})
+    assert (status, words in answer["error"]["message"]) == (400, True), answer
+    assert time.monotonic() - began_s < 2
+    assert len(local.engines[-1].commands if local.engines else ()) == n_asked
+
+
+def test_it_serves_on_the_sixth_version_too_and_two_do_not_share_a_port():
+    with serving([Answer()], address="::1") as running:
+        assert running.url.startswith("http://[::1]:")
+        with socket.create_connection(("::1", running.port), timeout=5) as connection:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: [::1]\r\nConnection: close\r\n\r\n")
+            assert read_all(connection).startswith(b"HTTP/1.1 200")
+        other = Server(running.host, Library(), options(address="::1", port=running.port))
+        with pytest.raises(UsageError, match="Cannot serve on ::1"):
+            running.do(other.start())
