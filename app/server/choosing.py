@@ -77,6 +77,8 @@ class Chooser:
             pair = replace(pair, n_ctx=request.nctx)
         if request.compute is not None:
             pair = replace(pair, compute=request.compute, draft_compute="")
+        if request.ngl is not None:
+            pair = replace(pair, n_device_layers=request.ngl)
         if not self._options.may_switch:
             self._check_is_loaded(pair)
         return Chosen(pair, types)

@@ -128,6 +128,7 @@ class Drafting(Wire):
 
     compute: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     nctx: Annotated[int, Field(ge=0, le=1 << 24)] | None = None
+    ngl: Annotated[int, Field(ge=-1, le=1 << 16)] | None = None
     spec_type: Annotated[str, Field(max_length=128)] | None = None
     spec_draft_model: Name | None = None
     spec_n_max: Annotated[int, Field(ge=0, le=MAX_DRAFT_TOKENS)] | Literal["auto", "rolling"] | None = None

@@ -141,9 +141,9 @@ def serving(answers=None, pair=None, limits=None, **how) -> Iterator[Running]:
         running.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def starter():
-    """A server with the starter, for all tests of a module."""
+    """A server with the starter, for all tests of this folder."""
     with serving() as running:
         yield running
 

@@ -131,3 +131,11 @@ def test_the_effort_is_openais_and_the_templates(scripted, fields, wanted):
 
 def test_an_effort_that_nobody_knows_is_refused(scripted):
     assert scripted.post({**ASK, "reasoning_effort": "very"})[0] == 400
+
+
+def test_a_request_says_how_many_layers_go_to_the_device():
+    with serving([Answer()]) as running:
+        for fields, n_layers in (({"ngl": 3}, 3), ({}, -1)):
+            assert running.post({**ASK, **fields})[0] == 200
+            assert running.host.state.pair.n_device_layers == n_layers
+        assert running.post({**ASK, "ngl": -2})[0] == 400
