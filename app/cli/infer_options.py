@@ -159,7 +159,7 @@ Server = Annotated[
         "--server",
         metavar="URL",
         help="Have a running server with OpenAI's API answer, such as http://127.0.0.1:18181. Its key, if it wants "
-        "one, comes from SLIPSTREAM_API_KEY.",
+        "one, comes from SLIPSTREAM_API_KEY, or was kept by servers --add.",
         rich_help_panel=_OTHER_PLACES,
     ),
 ]
@@ -216,7 +216,7 @@ class InferOptions:
             self.pair()
         elif self.pull:
             raise UsageError("--pull gets models to this machine; a server has its own.", "Leave --pull out.")
-        if self.fixed_shape or self.lenient:
+        elif self.fixed_shape or self.lenient:
             raise UsageError("--fixed-shape and --lenient are not sent to a server.", "Leave them or --server out.")
         if self.as_json and self.as_stream:
             raise UsageError("--json and --stream-json are two forms of output.", "Give one of them.")

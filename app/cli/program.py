@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -11,27 +13,32 @@ import typer
 from typer.main import get_command
 
 from app import __version__
-from app.cli.bench import BenchOptions, bench
-from app.cli.catalog import CatalogOptions, catalog
-from app.cli.chats import program as chats_program
 from app.cli.command import command
-from app.cli.compare import CompareOptions, compare_sessions
-from app.cli.devices import DevicesOptions, devices
-from app.cli.doctor import DoctorOptions, doctor
-from app.cli.export import ExportOptions, export
-from app.cli.importing import ImportOptions, import_model
-from app.cli.infer import InferOptions, infer
-from app.cli.listing import ListOptions, list_models
-from app.cli.models_folder import ModelsFolderOptions, move_models
-from app.cli.pair import PairOptions, pair
-from app.cli.profile import ProfileOptions, profile
-from app.cli.pull import PullOptions, pull
-from app.cli.remove import RemoveOptions, remove
-from app.cli.runtime import RuntimeOptions, runtime
-from app.cli.search import SearchOptions, search
-from app.cli.selftest import SelftestOptions, selftest
-from app.cli.serve import ServeOptions, serve
 from app.errors import UsageError
+
+_COMMANDS = {
+    "infer": ("infer", "InferOptions", "infer"),
+    "serve": ("serve", "ServeOptions", "serve"),
+    "servers": ("servers", "ServersOptions", "servers"),
+    "bench": ("bench", "BenchOptions", "bench"),
+    "profile": ("profile", "ProfileOptions", "profile"),
+    "selftest": ("selftest", "SelftestOptions", "selftest"),
+    "export": ("export", "ExportOptions", "export"),
+    "compare": ("compare", "CompareOptions", "compare_sessions"),
+    "devices": ("devices", "DevicesOptions", "devices"),
+    "doctor": ("doctor", "DoctorOptions", "doctor"),
+    "runtime": ("runtime", "RuntimeOptions", "runtime"),
+    "pair": ("pair", "PairOptions", "pair"),
+    "catalog": ("catalog", "CatalogOptions", "catalog"),
+    "list": ("listing", "ListOptions", "list_models"),
+    "import": ("importing", "ImportOptions", "import_model"),
+    "models-folder": ("models_folder", "ModelsFolderOptions", "move_models"),
+    "search": ("search", "SearchOptions", "search"),
+    "pull": ("pull", "PullOptions", "pull"),
+    "remove": ("remove", "RemoveOptions", "remove"),
+}
+"""Module, options and function of each command; to import all of them takes longer than most of them take."""
+_COMPLETES = "_COMPLETE"
 
 HELP = "Chat with GGUF models on this machine, sped up by speculation that is measured. Without a command: the window."
 
@@ -48,7 +55,7 @@ def run(argv: Sequence[str]) -> int:
     """
     name = "slipstream" if Path(sys.argv[0]).stem == "slipstream" else "python -m app"
     try:
-        code = get_command(_program()).main(args=list(argv), prog_name=name, standalone_mode=False)
+        code = get_command(_program(_asked(argv))).main(args=list(argv), prog_name=name, standalone_mode=False)
     except SystemExit as end:  # what completes a shell's words ends so
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except typer.Abort:
@@ -58,6 +65,11 @@ def run(argv: Sequence[str]) -> int:
             raise
         raise UsageError(words, f"{_command_of(fault, name)} --help lists what it takes.") from fault
     return code if isinstance(code, int) else 0
+
+
+def _asked(argv: Sequence[str]) -> str:
+    is_completing = any(name.endswith(_COMPLETES) for name in os.environ)
+    return argv[0] if argv and not is_completing and argv[0] in (*_COMMANDS, "chats") else ""
 
 
 def _of_usage(fault: Exception) -> str:
@@ -70,7 +82,8 @@ def _command_of(fault: Exception, name: str) -> str:
     return str(getattr(getattr(fault, "ctx", None), "command_path", name))
 
 
-def _program() -> typer.Typer:
+def _program(only: str = "") -> typer.Typer:
+    """Put the commands together, or the one that was asked for: whatever lists them needs all."""
     program = typer.Typer(
         help=HELP,
         epilog=EXIT_CODES,
@@ -79,25 +92,12 @@ def _program() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     program.callback()(_top)
-    program.command("infer")(command(InferOptions, infer))
-    program.command("serve")(command(ServeOptions, serve))
-    program.command("bench")(command(BenchOptions, bench))
-    program.command("profile")(command(ProfileOptions, profile))
-    program.command("selftest")(command(SelftestOptions, selftest))
-    program.command("export")(command(ExportOptions, export))
-    program.command("compare")(command(CompareOptions, compare_sessions))
-    program.command("devices")(command(DevicesOptions, devices))
-    program.command("doctor")(command(DoctorOptions, doctor))
-    program.command("runtime")(command(RuntimeOptions, runtime))
-    program.command("pair")(command(PairOptions, pair))
-    program.command("catalog")(command(CatalogOptions, catalog))
-    program.command("list")(command(ListOptions, list_models))
-    program.command("import")(command(ImportOptions, import_model))
-    program.command("models-folder")(command(ModelsFolderOptions, move_models))
-    program.command("search")(command(SearchOptions, search))
-    program.command("pull")(command(PullOptions, pull))
-    program.command("remove")(command(RemoveOptions, remove))
-    program.add_typer(chats_program(), name="chats")
+    for name, (module, options, function) in _COMMANDS.items():
+        if only in ("", name):
+            found = import_module(f"app.cli.{module}")
+            program.command(name)(command(getattr(found, options), getattr(found, function)))
+    if only in ("", "chats"):
+        program.add_typer(import_module("app.cli.chats").program(), name="chats")
     return program
 
 
