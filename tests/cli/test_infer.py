@@ -13,7 +13,7 @@ import time
 import psutil
 import pytest
 
-from tests.cli.commands import run, started
+from tests.cli.commands import run, run_here, started
 from tests.fixtures import tiny
 from tests.metrics.test_export import recomputed, validate
 
@@ -47,7 +47,7 @@ def test_bytes_that_are_no_text_do_not_stop_an_answer():
 
 @pytest.mark.parametrize("temperature", ["inf", "100.5", "nan"])
 def test_a_temperature_without_meaning_is_wrong_usage(temperature):
-    done = run("infer", "starter", "-p", "Hi", "--temperature", temperature)
+    done = run_here("infer", "starter", "-p", "Hi", "--temperature", temperature)
 
     assert done.returncode == 2
     assert "--temperature" in done.stderr
@@ -80,7 +80,7 @@ def test_starter_answers_in_text_and_says_what_it_cost():
 
 
 def test_json_is_one_run_with_text_and_tokens_and_nothing_else(tiny_pair):
-    done = run(
+    done = run_here(
         *("infer", tiny_pair.target, "-p", "abc", "--json", "--draft-model", tiny_pair.draft),
         *("--draft-tokens", 3, "--max-tokens", 40, "--seed", 11),
     )
@@ -99,7 +99,7 @@ def test_json_is_one_run_with_text_and_tokens_and_nothing_else(tiny_pair):
 
 def test_text_is_the_same_with_and_without_speculation(tiny_pair):
     def answer(*how):
-        done = run("infer", tiny_pair.target, "-p", "abc", "--json", "--max-tokens", 48, "--seed", 5, *how)
+        done = run_here("infer", tiny_pair.target, "-p", "abc", "--json", "--max-tokens", 48, "--seed", 5, *how)
         return json.loads(done.stdout)["token_ids"]
 
     plain = answer()
@@ -109,7 +109,7 @@ def test_text_is_the_same_with_and_without_speculation(tiny_pair):
 
 def steps_of(*arguments):
     """What the drafting options did, as the document tells it."""
-    done = run("infer", *arguments, "-p", "abc", "--json", "--max-tokens", 40, "--seed", 5)
+    done = run_here("infer", *arguments, "-p", "abc", "--json", "--max-tokens", 40, "--seed", 5)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["engaged"]
@@ -138,7 +138,7 @@ def test_every_way_to_set_drafting_does_what_it_says(tiny_pair):
 
 
 def test_what_of_a_chain_cannot_draft_is_said(tiny_pair):
-    done = run("infer", tiny_pair.target, "-p", "abc", "--max-tokens", 30, "--spec-type", "ngram,draft-mtp")
+    done = run_here("infer", tiny_pair.target, "-p", "abc", "--max-tokens", 30, "--spec-type", "ngram,draft-mtp")
     assert done.returncode == 0, done.stderr
     figures = lines_of(done.stdout)
     assert figures["speculation"] == "ngram,draft-mtp, length auto"
@@ -155,7 +155,9 @@ def test_an_answer_keeps_to_a_grammar_however_it_is_drafted(tmp_path):
     path = tmp_path / "list.gbnf"
     path.write_text(LIST)
     ask = ("infer", "starter", "-p", "Three numbers, please.", "--json", "--seed", 3, "--grammar-file", path)
-    documents = [json.loads(run(*ask, *how).stdout) for how in ((), ("--spec-type", "ngram", "--draft-tokens", "8"))]
+    documents = [
+        json.loads(run_here(*ask, *how).stdout) for how in ((), ("--spec-type", "ngram", "--draft-tokens", "8"))
+    ]
     assert len(json.loads(documents[0]["text"])) == 3
     assert documents[0]["stop_reason"] == "eos"
     assert documents[1]["token_ids"] == documents[0]["token_ids"]
@@ -164,7 +166,7 @@ def test_an_answer_keeps_to_a_grammar_however_it_is_drafted(tmp_path):
 def test_a_bad_grammar_is_named_with_its_line(tmp_path, tiny_pair):
     path = tmp_path / "bad.gbnf"
     path.write_text('root ::= item\n\nitem = "x"\n')
-    done = run("infer", tiny_pair.target, "-p", "abc", "--grammar-file", path)
+    done = run_here("infer", tiny_pair.target, "-p", "abc", "--grammar-file", path)
     assert done.returncode == 2
     assert 'line 3: expecting ::= at = "x"' in done.stderr
     assert "hint: " in done.stderr
@@ -174,7 +176,7 @@ def test_a_bad_grammar_is_named_with_its_line(tmp_path, tiny_pair):
 def test_models_are_loaded_as_the_options_say(tiny_pair):
     how = ("--threads", 2, "--draft-threads", 1, "--nctx", 256, "--draft-nctx", 128, "--flash-attn", "on")
     types = ("--cache-type-k", "f32", "--cache-type-v", "f16", "--draft-cache-type-k", "bf16")
-    done = run(
+    done = run_here(
         *("infer", tiny_pair.target, "--draft-model", tiny_pair.draft, "-p", "abc", "--json", "--max-tokens", 20),
         *(*how, *types),
     )
@@ -211,7 +213,7 @@ def test_a_conversation_longer_than_the_context_stops_or_slides(tiny_pair, slide
 
 
 def test_prompt_may_come_on_standard_input(tiny_pair):
-    done = run("infer", tiny_pair.target, "--max-tokens", 4, text_in="Grüße\n")
+    done = run_here("infer", tiny_pair.target, "--max-tokens", 4, text_in="Grüße\n")
 
     assert done.returncode == 0, done.stderr
     assert "tokens: 4" in done.stdout
@@ -219,7 +221,7 @@ def test_prompt_may_come_on_standard_input(tiny_pair):
 
 def test_speculation_that_cannot_engage_says_why_and_answers(tmp_path, tiny_pair):
     other = tiny.llama(tmp_path / "other.gguf", n_ctx=512)
-    done = run(
+    done = run_here(
         "infer",
         tiny_pair.target,
         "-p",
@@ -257,7 +259,7 @@ def broken(tmp_path, tiny_pair):
 
 @pytest.mark.parametrize("kind", ["truncated", "text", "architecture", "folder", "missing", "name"])
 def test_file_that_is_no_model_is_one_line_and_a_hint(broken, kind):
-    done = run("infer", broken[kind], "-p", "hi")
+    done = run_here("infer", broken[kind], "-p", "hi")
 
     assert done.returncode == 1
     assert done.stdout == ""

@@ -18,7 +18,7 @@ from app.__main__ import _guarded
 from app.cli.program import run as run_command
 from app.protocol import Chunk, Done, decode_event
 from tests.chat_server import ChatServer
-from tests.cli.commands import COMMAND, ROOT, environment, run, started
+from tests.cli.commands import COMMAND, ROOT, environment, run, run_here, started
 from tests.fixtures import tiny, tiny_mtp
 from tests.fixtures.splitting import split_in_two
 from tests.metrics.test_export import validate
@@ -58,7 +58,7 @@ def test_a_split_model_whose_first_part_holds_no_weights_answers(tmp_path, make)
 
 
 def test_several_prompts_are_turns_of_one_conversation(tiny_pair):
-    done = run("infer", tiny_pair.target, "-p", "first", "-p", "second", *SHORT)
+    done = run_here("infer", tiny_pair.target, "-p", "first", "-p", "second", *SHORT)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("\ntokens: 8\n") == 2
@@ -68,7 +68,7 @@ def test_several_prompts_are_turns_of_one_conversation(tiny_pair):
 
 
 def test_a_line_of_json_for_each_event_and_the_document_last(tiny_pair):
-    done = run("infer", tiny_pair.target, "-p", "abc", "--stream-json", *SHORT)
+    done = run_here("infer", tiny_pair.target, "-p", "abc", "--stream-json", *SHORT)
 
     assert done.returncode == 0, done.stderr
     *lines, last = done.stdout.splitlines()
@@ -83,7 +83,7 @@ def test_a_line_of_json_for_each_event_and_the_document_last(tiny_pair):
 
 
 def test_quiet_is_the_answer_alone(tiny_pair):
-    quiet = run("infer", tiny_pair.target, "-p", "abc", "--quiet", *SHORT).stdout
+    quiet = run_here("infer", tiny_pair.target, "-p", "abc", "--quiet", *SHORT).stdout
     assert len(quiet) > 1
     assert "tokens:" not in quiet
 
@@ -92,14 +92,14 @@ def test_prompts_stop_texts_and_system_prompt_come_from_where_it_is_said(tiny_pa
     question, stops = tmp_path / "question.txt", tmp_path / "stops.txt"
     question.write_text("\ufeffabc\r\n", encoding="utf-8")
     ask = ("infer", tiny_pair.target, "--json", "--seed", 5, "--max-tokens", 40)
-    plain = json.loads(run(*ask, "-i", question).stdout)
+    plain = json.loads(run_here(*ask, "-i", question).stdout)
     assert plain["prompt"].startswith("abc")
     stop = plain["text"][10:12]
     stops.write_text(f"\n{stop}\n", encoding="utf-8")
-    document = json.loads(run(*ask, "-i", question, "--stop", "never said", "--stop-file", stops).stdout)
+    document = json.loads(run_here(*ask, "-i", question, "--stop", "never said", "--stop-file", stops).stdout)
     assert document["stop_reason"] == "stop"
     assert document["text"] == plain["text"][: plain["text"].index(stop)]
-    told = json.loads(run(*ask, "-i", question, "-s", "Be brief.").stdout)
+    told = json.loads(run_here(*ask, "-i", question, "-s", "Be brief.").stdout)
     assert told["prompt_tokens"] > plain["prompt_tokens"]
 
 
@@ -109,16 +109,16 @@ def test_names_that_people_know_from_geniex_mean_the_same(tiny_pair, tmp_path):
     ask = ("infer", tiny_pair.target, "-p", "abc", "--json", "--seed", 5, "--max-tokens", 20)
     ours = ("--compute", "cpu", "--gpu-layers", "-1", "--slide", "--repeat-penalty", "1.3", "--spec-type", "ngram")
     theirs = ("-c", "cpu", "-n", "-1", "--sliding-window", "--repetition-penalty", "1.3", "--spec-type", "ngram-simple")
-    a, b = (json.loads(run(*ask, *how).stdout) for how in (ours, theirs))
+    a, b = (json.loads(run_here(*ask, *how).stdout) for how in (ours, theirs))
     assert a["token_ids"] == b["token_ids"]
     assert a["spec_type"] == b["spec_type"] == "ngram"
     for how in (("--grammar-path", grammar), ("--grammar-string", grammar.read_text())):
-        assert len(json.loads(json.loads(run(*ask, *how).stdout)["text"])) == 1
+        assert len(json.loads(json.loads(run_here(*ask, *how).stdout)["text"])) == 1
 
 
 def test_penalties_change_the_answer(tiny_pair):
     ask = ("infer", tiny_pair.target, "-p", "abc", "--json", "--temperature", 0, "--max-tokens", 40)
-    plain, held = (json.loads(run(*ask, *how).stdout)["text"] for how in ((), ("--presence-penalty", 50)))
+    plain, held = (json.loads(run_here(*ask, *how).stdout)["text"] for how in ((), ("--presence-penalty", 50)))
     assert plain != held
 
 
@@ -189,7 +189,7 @@ def test_ctrl_c_at_any_moment_is_no_traceback(tiny_pair):
 
 def test_a_pair_that_does_not_match_answers_and_says_why(tiny_pair):
     how = ("--draft-model", "starter", "--spec-type", "draft-simple")
-    done = run("infer", tiny_pair.target, "-p", "abc", *how, *SHORT)
+    done = run_here("infer", tiny_pair.target, "-p", "abc", *how, *SHORT)
     assert done.returncode == 0, done.stderr
     assert "speculation: draft-simple not engaged, because: " in done.stdout
     assert "tokens: 8" in done.stdout
@@ -199,7 +199,7 @@ def test_a_pair_that_does_not_match_answers_and_says_why(tiny_pair):
 
 
 def test_what_is_missing_is_said_with_the_command_that_gets_it(hub, tiny_pair):
-    done = run("infer", "org/tiny-GGUF:Q8_0", "-p", "abc")
+    done = run_here("infer", "org/tiny-GGUF:Q8_0", "-p", "abc")
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "error: org/tiny-GGUF:Q8_0 is not on this machine.",
@@ -211,7 +211,7 @@ def test_pull_gets_model_and_draft(hub, tiny_pair):
     hub.add("org/tiny-GGUF", "tiny-Q8_0.gguf", tiny_pair.target)
     hub.add("org/small-GGUF", "small-Q8_0.gguf", tiny_pair.draft)
     ask = ("infer", "org/tiny-GGUF:Q8_0", "--draft-model", "org/small-GGUF", "-p", "abc", "--pull", *SHORT)
-    first, second = run(*ask), run(*ask)
+    first, second = run_here(*ask), run_here(*ask)
     for done in (first, second):
         assert done.returncode == 0, done.stderr
         assert "draft accept: " in done.stdout
@@ -221,7 +221,7 @@ def test_pull_gets_model_and_draft(hub, tiny_pair):
 
 
 def test_a_repository_that_is_not_there_is_said(hub):
-    done = run("infer", "org/nothing", "-p", "abc", "--pull")
+    done = run_here("infer", "org/nothing", "-p", "abc", "--pull")
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 2
 
@@ -244,7 +244,7 @@ def test_a_server_answers_and_its_figures_are_called_its_own(server):
 def test_what_is_said_of_speculation_goes_to_the_server(server):
     how = ("--spec-type", "draft-mtp", "--draft-model", "org/heads", "--draft-tokens", 3, "--nctx", 2048, "-c", "npu")
     how = (*how, "--no-think")
-    assert run("infer", "speaks", "--server", server.url, "-p", "Hi", *how).returncode == 0
+    assert run_here("infer", "speaks", "--server", server.url, "-p", "Hi", *how).returncode == 0
     asked = server.asked[-1]
     assert (asked["spec_type"], asked["spec_draft_model"], asked["spec_n_max"]) == ("draft-mtp", "org/heads", 3)
     assert (asked["nctx"], asked["compute"]) == (2048, "npu")
@@ -252,7 +252,7 @@ def test_what_is_said_of_speculation_goes_to_the_server(server):
 
 
 def test_without_a_name_its_first_model_answers(server):
-    done = run("infer", "--server", server.url, "-p", "Hi", "--json")
+    done = run_here("infer", "--server", server.url, "-p", "Hi", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["text"] == "The slow train **leaves** the station."
@@ -261,7 +261,7 @@ def test_without_a_name_its_first_model_answers(server):
 
 
 def test_a_stream_of_a_server_as_lines(server):
-    done = run("infer", "thinks", "--server", server.url, "-p", "Hi", "--stream-json")
+    done = run_here("infer", "thinks", "--server", server.url, "-p", "Hi", "--stream-json")
     *lines, last = map(msgspec.json.decode, done.stdout.splitlines())
     assert "".join(line.get("reasoning", "") for line in lines) == "A train, then."
     assert (last["type"], last["text"], last["reasoning"]) == ("answer", "It leaves.", "A train, then.")
@@ -272,7 +272,7 @@ def test_a_stream_of_a_server_as_lines(server):
     [("breaks", "Half an \n"), ("fault", "Half an \n"), ("refuses", ""), ("nobody", ""), ("page", "")],
 )
 def test_a_server_that_fails_is_one_line_and_what_came_is_kept(server, model, said):
-    done = run("infer", model, "--server", server.url, "-p", "Hi")
+    done = run_here("infer", model, "--server", server.url, "-p", "Hi")
     assert done.returncode == 1
     assert done.stdout.strip() == said.strip()
     assert done.stderr.startswith("error: The server")
@@ -283,7 +283,7 @@ def test_a_server_that_fails_is_one_line_and_what_came_is_kept(server, model, sa
 def test_no_server_is_one_line_and_a_hint():
     with ChatServer() as server:
         url = server.url
-    done = run("infer", "x", "--server", url, "-p", "Hi")
+    done = run_here("infer", "x", "--server", url, "-p", "Hi")
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == f"error: There is no server at {url}."
 
@@ -302,8 +302,8 @@ def test_ctrl_c_stops_a_server_and_keeps_what_came(server):
 def test_our_own_server_answers_with_its_drafts_and_says_what_is_not_engaged(tiny_pair):
     with started("serve", tiny_pair.target, "--draft-model", tiny_pair.draft, "--port", "0") as serving:
         url = serving.stdout.readline().decode().strip()
-        drafted = run("infer", "--server", url, "-p", "abc", "--max-tokens", 30, "--seed", 1)
-        not_drafted = run("infer", "--server", url, "-p", "abc", "--spec-type", "draft-mtp", *SHORT)
+        drafted = run_here("infer", "--server", url, "-p", "abc", "--max-tokens", 30, "--seed", 1)
+        not_drafted = run_here("infer", "--server", url, "-p", "abc", "--spec-type", "draft-mtp", *SHORT)
     for done in (drafted, not_drafted):
         assert done.returncode == 0, done.stderr
         assert "decode speed: " in done.stdout
