@@ -228,7 +228,7 @@ def test_others_are_told_an_address_of_the_network(keyed, local):
 
 # --- what a body may hold -------------------------------------------------------------------------------
 
-ENDLESS = {"$defs": {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 10} for n in range(50)} | {"a50": {}}}
+ENDLESS = {"$defs": {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 4} for n in range(20)} | {"a20": {}}}
 
 
 @pytest.mark.parametrize(
