@@ -27,6 +27,7 @@ from app.protocol import (
     Command,
     Event,
     Failed,
+    Generate,
     Hello,
     Last,
     decode_event,
@@ -97,7 +98,7 @@ class EngineClient:
         Args:
             argv: the command line of the process; our own worker if not given.
             gathering: text that comes faster is handed on that far apart, ``WATCHED_S`` if not given; all times in it
-                are the engine's own. A cancel ends it, the next command begins it again.
+                are the engine's own. A cancel ends it, and so does what else is asked meanwhile, until that is over.
         """
         self._gathering = gathering or Gathering(WATCHED_S)
         self._link = Link(argv or leash.command("worker"), self, native_log, self._gathering)
@@ -106,6 +107,8 @@ class EngineClient:
         self._hello: asyncio.Future[Hello | EngineDiedError] | None = None
         self._lost: asyncio.Future[EngineDiedError] | None = None
         self._streams: dict[int, asyncio.Queue[Item]] = {}
+        self._open: set[int] = set()  # commands whose last event has not come
+        self._urgent: set[int] = set()  # those of them that are waited for
         self._arrived: collections.deque[Item] = collections.deque()
         self._woken = False
         self._closing = False
@@ -122,6 +125,7 @@ class EngineClient:
             raise RuntimeError("an engine client starts once")
         self._loop = asyncio.get_running_loop()
         self._hello, self._lost = self._loop.create_future(), self._loop.create_future()
+        self._gathering.calm()  # another engine's end was in a hurry
         self._link.start()
         try:
             await asyncio.wait({self._hello}, timeout=START_LIMIT_S)
@@ -160,7 +164,9 @@ class EngineClient:
         line = _line_of(command)
         items: asyncio.Queue[Item] = asyncio.Queue()
         self._streams[command.id] = items
-        self._gathering.calm()
+        self._open.add(command.id)
+        if not isinstance(command, Generate):  # its answer comes through the pipe in which text gathers
+            self._hurry(command.id)
         self._link.write(line)
         over = False
         try:
@@ -183,7 +189,7 @@ class EngineClient:
     def cancel(self, command_id: int) -> None:
         """Ask the command with that id to stop; its last event still comes."""
         if self.alive:
-            self._gathering.hurry()
+            self._hurry(command_id)
             self._link.write(encode(Cancel(command_id)))
 
     async def lost(self) -> EngineDiedError:
@@ -206,6 +212,19 @@ class EngineClient:
                 self._link.kill()
         await asyncio.wait({self._lost}, timeout=CLOSE_LIMIT_S)
         self._link.join(CLOSE_LIMIT_S)
+
+    def _hurry(self, command_id: int) -> None:
+        """Let nothing gather until a command is over; it may be over already, and its end not yet looked at."""
+        if command_id in self._open:
+            self._urgent.add(command_id)
+            self._gathering.hurry()
+
+    def _note_end(self, command_id: int) -> None:
+        self._open.discard(command_id)
+        if command_id in self._urgent:
+            self._urgent.remove(command_id)
+            if not self._urgent and not self._closing:
+                self._gathering.calm()
 
     def _require_alive(self) -> None:
         if self._lost is not None and self._lost.done():
@@ -262,6 +281,8 @@ class EngineClient:
                     for items in self._streams.values():
                         items.put_nowait(error)
                 case item:  # a stream that was closed early is not waited for
+                    if isinstance(item, Last | Failed | _Garbled):  # a garbled one can be the last
+                        self._note_end(item.id)
                     if (stream := self._streams.get(item.id)) is not None:
                         stream.put_nowait(item)
 

@@ -16,13 +16,14 @@ class Gathering:
         self.seconds = seconds
         self._hurried = threading.Event()
 
-    def wait(self) -> None:
-        """Let more come; returns at once while somebody is in a hurry."""
-        if self.seconds > 0:
-            self._hurried.wait(self.seconds)
+    def wait(self, most_s: float = float("inf")) -> None:
+        """Let more come, but not for longer than ``most_s``; returns at once while somebody is in a hurry."""
+        wait_s = min(self.seconds, most_s)
+        if wait_s > 0:
+            self._hurried.wait(wait_s)
 
     def hurry(self) -> None:
-        """Look at once, and at every line from now on: somebody waits for the last of them."""
+        """Look at once, and at every line from now on: somebody waits for one of them."""
         self._hurried.set()
 
     def calm(self) -> None:

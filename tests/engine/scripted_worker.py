@@ -81,7 +81,7 @@ class ScriptedSession:
             if i == 2:
                 self.misbehave(word)
             if word != "count":
-                time.sleep(0.002)
+                time.sleep(0.05 if word == "calmly" else 0.002)
         yield Done(command.id, "length", "", 0.1, 0.0)
 
     def misbehave(self, word: str) -> None:

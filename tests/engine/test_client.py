@@ -194,15 +194,15 @@ def test_a_cancel_and_a_close_do_not_wait_for_what_gathers():
         engine = EngineClient(ARGV, gathering=gathering)
         try:
             await engine.start()
-            command = generate(engine, "endless")
+            command = generate(engine, "calmly")
             stream = engine.send(command)
             await first_chunks(stream, 3)
             gathering.seconds = 60.0
             await asyncio.sleep(0.3)
             engine.cancel(command.id)
-            last = (await asyncio.wait_for(everything(stream), 5))[-1]
-            async with aclosing(engine.send(generate(engine, "endless"))) as again:
-                await first_chunks(again, 3)
+            last = (await asyncio.wait_for(everything(stream), 3))[-1]
+            async with aclosing(engine.send(generate(engine, "calmly"))) as again:
+                await first_chunks(again, 1)
         finally:
             began_s = time.perf_counter()
             await engine.close()
@@ -211,6 +211,35 @@ def test_a_cancel_and_a_close_do_not_wait_for_what_gathers():
     last, closing_s = asyncio.run(run())
     assert last.stop_reason == "cancelled"
     assert closing_s < 2
+
+
+def test_a_question_beside_an_answer_waits_for_no_text_to_gather_and_then_it_gathers_again():
+    gathering = Gathering(0.0)
+
+    async def run():
+        engine = EngineClient(ARGV, gathering=gathering)
+        try:
+            await engine.start()
+            async with aclosing(engine.send(generate(engine, "calmly"))) as stream:
+                await first_chunks(stream, 3)
+                gathering.seconds = 60.0
+                await asyncio.sleep(0.3)
+                for _ in range(2):
+                    await asyncio.wait_for(everything(engine.send(Tokenise(engine.next_id(), "ab"))), 3)
+                left = asyncio.create_task(everything(engine.send(Tokenise(engine.next_id(), "left alone"))))
+                await asyncio.sleep(0)
+                left.cancel()
+                await asyncio.wait_for(
+                    everything(engine.send(Render(engine.next_id(), (ChatMessage("user", "x"),)))), 3
+                )
+                gathering.seconds = 0.2
+                began_s = time.monotonic()
+                await asyncio.to_thread(gathering.wait)
+                return time.monotonic() - began_s
+        finally:
+            await engine.close()
+
+    assert asyncio.run(run()) >= 0.19
 
 
 def test_questions_are_answered_during_an_answer():

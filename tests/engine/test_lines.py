@@ -81,6 +81,31 @@ def test_fast_lines_gather():
     assert len(listen(n=200, apart_s=0.002, gather_s=0.1).looks) <= 40
 
 
+_FILLS = """
+import fcntl, os, time
+fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 4096)
+longest_s = 0.0
+for i in range(400):
+    began_s = time.monotonic()
+    os.write(1, b"%0268d\\n" % (longest_s * 1e6))
+    longest_s = max(longest_s, time.monotonic() - began_s) if i > 60 else 0.0
+    time.sleep(0.002)
+"""
+
+
+@pytest.mark.linux
+def test_text_does_not_gather_until_the_pipe_is_full_and_the_engine_stands_still():
+    notes = Notes()
+    link = Link([sys.executable, "-c", _FILLS], notes, logging.getLogger("test"), Gathering(0.25))
+    link.start()
+    assert notes.over.wait(30)
+    link.join(5)
+    lines = [line for _, lines in notes.looks for line in lines]
+    assert len(lines) == 400
+    assert int(lines[-1]) < 100_000  # microseconds; it would be those that are left of the 0.25 s
+    assert len(notes.looks) <= 250
+
+
 def test_whoever_is_in_a_hurry_waits_for_no_gathering_until_all_are_calm_again():
     gathering, notes = Gathering(60.0), Notes()
     argv = [sys.executable, "-c", _WRITES.format(n=200, apart_s=0.002)]
