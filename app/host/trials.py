@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.host.host import Host
 from app.host.values import AnswerEvent, ChatRequest
@@ -92,14 +92,15 @@ async def answer(host: Host, request: ChatRequest, on_event: OnEvent) -> tuple[R
     """
     parts: list[str] = []
     token_ids: list[int] = []
-    async with aclosing(host.answer(request)) as events:
+    runs: list[Run] = []  # the session's newest may be another program's
+    async with aclosing(host.answer(replace(request, on_recorded=runs.append))) as events:
         async for event in events:
             on_event(event)
             if isinstance(event, Chunk | Done):
                 parts.append(event.text)
             if isinstance(event, Chunk):
                 token_ids += event.token_ids
-    return host.session.runs[-1], tuple(token_ids), "".join(parts)
+    return runs[-1], tuple(token_ids), "".join(parts)
 
 
 def request_of(prompt: Prompt, way: Speculation, sampling: Sampling, max_tokens: int, *, label: str) -> ChatRequest:

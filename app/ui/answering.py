@@ -19,7 +19,7 @@ from app.chat.conversation import MessageState
 from app.chat.going_on import joined
 from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
-from app.engine.client import WATCHED_S
+from app.engine.client import UNWATCHED_S, WATCHED_S
 from app.engine.gathering import Gathering
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
@@ -151,7 +151,6 @@ class Answering(QObject):
         """Stream one answer. The last message of the open conversation is the question."""
         request = self._request(growing)
         self._engine.note_answering(is_answering=True)
-        runs_before = len(self._host.session.runs)
         state: MessageState = "complete"
         try:
             growing.show_status(self._engine.status_words())
@@ -159,12 +158,9 @@ class Answering(QObject):
             await self._engine.settled()
             loaded = self._host.state.loaded
             self._window.transcript.pace.leave_cores(loaded.n_threads if loaded is not None else 0)
-            runs_before = len(self._host.session.runs)
             growing.show_status(WAITING)
             self.began.emit(bool(request.speculation.types))
-            async with aclosing(self._host.answer(request)) as events:
-                async for event in events:
-                    self._take(event, growing)
+            await self._listen(request, growing)
         except asyncio.CancelledError:
             state = "interrupted"
         except EngineDiedError as fault:
@@ -182,7 +178,16 @@ class Answering(QObject):
             )
             self._say_failed(growing, words, tr("The details are in the log."))
         finally:
-            self._finish(growing, state, runs_before)
+            self._finish(growing, state)
+
+    async def _listen(self, request: ChatRequest, growing: GrowingAnswer) -> None:
+        """Take all that is said; whoever is told of an end finds it taken."""
+        try:
+            async with aclosing(self._host.answer(request)) as events:
+                async for event in events:
+                    self._take(event, growing)
+        finally:
+            self.on_burst_over()
 
     def _load_if_context_differs(self) -> None:
         """Load again with the context length that this conversation wants, if another is loaded."""
@@ -212,6 +217,7 @@ class Answering(QObject):
                 reasoning_effort=own.reasoning_effort,
                 goes_on=growing.before is not None,
             ),
+            on_recorded=growing.note_run,
         )
 
     def _take(self, event: AnswerEvent, growing: GrowingAnswer) -> None:
@@ -261,7 +267,8 @@ class Answering(QObject):
         plan = next((chunk.plan for chunk in reversed(burst) if chunk.plan is not None), None)
         if plan is not None:
             self._engine.note_plan(plan)
-        self.gathering.seconds = max(WATCHED_S, self._window.transcript.frame_ms / 1000)
+        frame_s = self._window.transcript.frame_ms / 1000
+        self.gathering.seconds = min(UNWATCHED_S, max(WATCHED_S, frame_s))  # an end is not to wait for calm motion
         if not self._save.isActive():
             self._save.start()
 
@@ -285,15 +292,13 @@ class Answering(QObject):
         if growing.view is not None and growing.text.strip():
             growing.view.show_mark(tr("The answer broke off: {message}").format(message=said(message)))
 
-    def _finish(self, growing: GrowingAnswer, state: MessageState, runs_before: int) -> None:
-        self.on_burst_over()
+    def _finish(self, growing: GrowingAnswer, state: MessageState) -> None:
         self.gathering.seconds = WATCHED_S  # who else is answered by this engine looks as often as before
         self._save.stop()
         self.patience.stop()
         self._is_broken_off = self._is_broken_off or state != "complete"
         self._engine.withdraw_stuck()
-        runs = self._host.session.runs
-        run = runs[-1] if len(runs) > runs_before else None
+        run = growing.run  # not the session's newest: another program may have asked meanwhile, or a session begun
         stats = stats_of(run, self._started.engagement if self._started else None) if run else None
         whole = stats if growing.before is None else joined(growing.before.stats, stats)
         growing.show_status(speed_words(whole) if whole else "")

@@ -8,6 +8,7 @@ from app.metrics.token_trace import Token, TokenTrace
 
 if TYPE_CHECKING:
     from app.chat.conversation import Message
+    from app.metrics.values import Run
     from app.protocol import Chunk
     from app.ui.message import AnswerView
 
@@ -20,6 +21,7 @@ class GrowingAnswer:
         conversation_id: where it belongs; ``None`` when the database refused even the conversation.
         beside_id: the message that it is an alternative to, if any.
         message: its row; ``None`` when that could not be written (yet).
+        run: the figures of it, once it has ended.
         before: the answer as it was before it went on, if it does; ``tokens_before`` are its tokens, if known.
     """
 
@@ -32,6 +34,7 @@ class GrowingAnswer:
         self._view: AnswerView | None = None
         self.trace: TokenTrace | None = None
         self.beside_id: int | None = None
+        self.run: Run | None = None
         self.before: Message | None = None
         self.tokens_before: list[Token] = []
 
@@ -76,6 +79,10 @@ class GrowingAnswer:
             if self._view is not None:
                 self._view.trace_tokens(self.trace)
         self.trace.add(chunk)
+
+    def note_run(self, run: Run) -> None:
+        """Take its figures."""
+        self.run = run
 
     def show_status(self, words: str) -> None:
         """Say what is going on, below the text."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from app.chat.store import ChatStore
 from app.errors import DecodeError, EngineDiedError, PromptTooLongError
 from app.protocol import Cancel, Generate, Load, NoticeInfo, Tokenise
-from tests.doubles import POEM, Answer, ScriptedEngine
+from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
 
 
 def stored(program):
@@ -63,6 +63,54 @@ def test_what_comes_at_one_go_is_taken_at_one_go(program):
         run = program.host.session.runs[-1]
         assert [step for burst in bursts for step in burst] == list(run.steps)
         assert [len(burst) for burst in bursts] == [5, 5, 4]
+
+    program.run(story)
+
+
+def test_a_look_elsewhere_and_a_stop_at_any_moment_of_a_burst_lose_nothing_and_mix_nothing(program):
+    program.answers = (Answer(), Answer(pace_s=0.001, burst=4))
+
+    async def story():
+        chats, answering = program.controller.chats, program.controller.answering
+        await program.ask("old")
+        old, lengths = chats.current.id, []
+        for n_turns in range(0, 45, 3):
+            chats.new()
+            n_before = len(program.host.session.runs)
+            program.send(f"stopped after {n_turns} turns of the loop")
+            for _ in range(n_turns):
+                await asyncio.sleep(0)
+            own = chats.current.id
+            chats.open(old)
+            await asyncio.sleep(0)
+            chats.open(own)
+            answering.stop()
+            await program.until(lambda: not answering.is_busy and program.host.state.phase == "idle")
+            _, *answers = chats.store.load(own).messages
+            text = "".join(message.text for message in answers)
+            assert POEM.startswith(text)
+            if text:
+                assert program.said == text
+                (run,) = program.host.session.runs[n_before:]
+                assert run.tokens == answers[0].stats.n_tokens == len(tokens_of(text))
+            lengths.append(len(text))
+        assert len(set(lengths)) > 2
+        assert [message.text for message in chats.store.load(old).messages] == ["old", POEM]
+
+    program.run(story)
+
+
+def test_an_answers_figures_are_its_own_whatever_else_the_session_holds(program):
+    program.answers = (Answer(), Answer(pace_s=0.01))
+
+    async def story():
+        for _ in range(2):
+            program.send("go")
+            await program.until(lambda: program.controller.answering.is_busy)
+            program.host.session.begin_anew()
+            await program.until(lambda: not program.controller.answering.is_busy)
+            (run,) = program.host.session.runs
+            assert program.controller.chats.current.messages[-1].stats.n_tokens == run.tokens
 
     program.run(story)
 
@@ -165,8 +213,9 @@ def test_a_streaming_answer_is_on_disk_within_two_seconds(program):
     program.run(story)
 
 
-def test_engine_death_keeps_the_half_answer_and_offers_one_button(program, expect_log):
-    program.answers = (Answer(die_at=5),)
+@pytest.mark.parametrize("burst", [1, 9])
+def test_engine_death_keeps_the_half_answer_and_offers_one_button(program, expect_log, burst):
+    program.answers = (Answer(die_at=5, burst=burst),)
 
     async def story():
         await program.ask("go")
@@ -219,6 +268,7 @@ def test_death_while_idle_is_said_with_the_restart(program):
     program.run(story)
 
 
+@pytest.mark.parametrize("burst", [1, 9])
 @pytest.mark.parametrize(
     ("fault", "at", "kept"),
     [
@@ -230,8 +280,8 @@ def test_death_while_idle_is_said_with_the_restart(program):
         (DecodeError("llama_decode failed.", "Try again."), 6, True),
     ],
 )
-def test_a_failed_answer_says_why_and_keeps_what_there_is(program, fault, at, kept):
-    program.answers = (Answer(fault=fault, fault_at=at), Answer())
+def test_a_failed_answer_says_why_and_keeps_what_there_is(program, fault, at, kept, burst):
+    program.answers = (Answer(fault=fault, fault_at=at, burst=burst), Answer())
 
     async def story():
         program.send("go")
