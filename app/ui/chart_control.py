@@ -85,7 +85,8 @@ class ChartControl(QObject):
     def end(self) -> None:
         """The answer has ended."""
         if self._live is not None:
-            self._live.finish()
+            if not self._live.finish().run_id:  # the curve of its run is there already, or will be
+                self._timeline.drop(self._live.trace)
             self._live = None
 
     def leave_cores(self, n_threads: int) -> None:

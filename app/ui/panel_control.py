@@ -34,6 +34,7 @@ class PanelControl(QObject):
         self._panel = window.panel
         self._charts = ChartControl(window, host.session)
         self._baselines: BaselineControl | None = None
+        self._is_plain: bool | None = None  # of the answer that has been asked for and said nothing yet
         self._show = QTimer(self, singleShot=True)
         self._show.timeout.connect(self.on_show_due)
         self._unsubscribe = host.session.subscribe(self.refresh)
@@ -65,15 +66,19 @@ class PanelControl(QObject):
     # --- measuring ------------------------------------------------------------------------------------
 
     def on_began(self, is_drafting: bool) -> None:
-        """Begin a curve."""
+        """Make ready for a curve; it begins with the first word, as another program's answer may still come before."""
         loaded = self._host.state.loaded
         self._charts.leave_cores(loaded.n_threads if loaded is not None else 0)
         self._panel.hold(is_held=True)
-        self._charts.begin(is_plain=not is_drafting)
+        self._charts.end()
+        self._is_plain = not is_drafting
         self._enable()
 
     def on_steps(self, steps: tuple[Step, ...]) -> None:
         """Add steps to the curve; they show with the next tick."""
+        if self._is_plain is not None:
+            self._charts.begin(is_plain=self._is_plain)
+            self._is_plain = None
         for step in steps:
             self._charts.add(step)
         if self._charts.is_live and not self._show.isActive():
@@ -88,6 +93,7 @@ class PanelControl(QObject):
     def on_ended(self) -> None:
         """Show the figures of the whole answer."""
         self._charts.end()
+        self._is_plain = None
         self._show.stop()
         self._panel.hold(is_held=False)
         self.refresh()

@@ -228,6 +228,12 @@ class Timeline:
             live.trace.run_id, live.trace.number = run.id, number
             live.finish()
 
+    def drop(self, trace: Trace) -> None:
+        """Take the newest trace out, if it is this one."""
+        if self.traces and self.traces[-1] is trace:
+            self.traces.pop()
+            self.version += 1
+
     def at(self, at_s: float) -> Trace | None:
         """Return the answer at a place on the axis, or the one before it."""
         found = None

@@ -11,6 +11,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QScrollArea
 
+from app.host import ChatRequest
 from app.metrics.stats import decode_tps
 from app.protocol import Step
 from app.ui.figures import Fact, Standing
@@ -111,6 +112,29 @@ def test_the_charts_show_every_answer_and_the_band(program):
         assert charts.page.speed._area.isVisible()
         assert charts.page.speed._median.value() == pytest.approx(50.0, rel=0.01)
         assert "baseline" in charts.page.stack.caption(0)
+
+    program.run(story)
+
+
+def test_each_curve_is_that_of_its_own_answer_whoever_else_asks(program):
+    program.answers = (Answer(LONG, pace_s=0.02, burst=7), Answer(pace_s=0.01), Answer(LONG, burst=10_000))
+
+    async def from_elsewhere():
+        async for _ in program.host.answer(ChatRequest(prompt="from elsewhere")):
+            pass
+
+    async def story():
+        await program.until(lambda: program.window.panel.charts is not None)
+        other = asyncio.ensure_future(from_elsewhere())
+        await program.until(lambda: program.host.state.phase == "answering")
+        await program.ask("waits for the other, then speaks")
+        await other
+        await program.ask("says all at one go")
+        traces = program.window.panel.charts._scene.timeline.traces
+        again = Timeline.of_runs(program.host.session.runs).traces
+        assert [(t.run_id, t.number, t.starts_s, t.at_s, t.tps, t.limit) for t in traces] == [
+            (t.run_id, t.number, t.starts_s, t.at_s, t.tps, t.limit) for t in again
+        ]
 
     program.run(story)
 
