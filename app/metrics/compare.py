@@ -131,20 +131,20 @@ _FIGURES: dict[str, Callable[[Figures], str]] = {
     "verdict": lambda f: f.verdict or "–",
 }
 
-_Way = tuple[str, int | str, bool]
+_Way = tuple[str, int | str, int, bool]
 
 
 def _by_way(runs: Iterable[Run]) -> dict[_Way, list[Run]]:
     found: dict[_Way, list[Run]] = {}
     for run in runs:
         if is_measured(run):
-            found.setdefault((run.spec_type, run.draft_tokens, run.temperature > 0), []).append(run)
+            found.setdefault((run.spec_type, run.draft_tokens, run.n_exact, run.temperature > 0), []).append(run)
     return found
 
 
 def _way_words(way: _Way) -> str:
-    spec_type, draft_tokens, is_sampled = way
-    return f"{kind_words(spec_type, draft_tokens)}, {'sampled' if is_sampled else 'greedy'}"
+    spec_type, draft_tokens, n_exact, is_sampled = way
+    return f"{kind_words(spec_type, draft_tokens, n_exact)}, {'sampled' if is_sampled else 'greedy'}"
 
 
 def _figures(runs: Sequence[Run], metrics: Metrics) -> Figures | None:

@@ -36,6 +36,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Speculation of one kind and length against plain decoding, with the pairs that the verdict rests on.
 
     ``pairs`` are (speculative run, plain run) ids; a plain id is a run of this export or a sample of its baseline.
+    ``n_exact`` as in a run.
     """
 
     spec_type: str
@@ -49,6 +50,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     pairs_needed: int | None
     sentence: str
     pairs: tuple[tuple[str, str], ...]
+    n_exact: int = 0
 
 
 class _Head(msgspec.Struct, frozen=True, kw_only=True):

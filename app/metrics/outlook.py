@@ -45,7 +45,7 @@ def outlook(run: Run, runs: Sequence[Run], baseline: Interval | None) -> Outlook
         return None
     costs = _costs([*plain, *alike])
     plain_pass_s = math.fsum(one_row_s) / len(one_row_s)
-    length = run.draft_tokens if isinstance(run.draft_tokens, int) else None
+    length = (run.n_exact or run.draft_tokens) if isinstance(run.draft_tokens, int) else None
     evidence = Evidence(own, plain_pass_s, length)
     predicted = predict(alpha, evidence, costs)
     if predicted is None:
@@ -62,7 +62,8 @@ def _is_comparable(other: Run, run: Run) -> bool:
 
 
 def _is_alike(other: Run, run: Run) -> bool:
-    same = (other.spec_type, other.draft_tokens) == (run.spec_type, run.draft_tokens)
+    names = ("spec_type", "draft_tokens", "n_exact", "fixed_shape")
+    same = all(getattr(other, name) == getattr(run, name) for name in names)
     if not same or not _is_comparable(other, run) or other.conditions is None or run.conditions is None:
         return False
     return other.conditions.draft_file == run.conditions.draft_file

@@ -130,6 +130,7 @@ class RunRecorder:
             tree_depth=stats.tree_depth(self._steps),
             lenient=self._speculation.lenient,
             fixed_shape=self._speculation.fixed_shape,
+            n_exact=self._started.engagement.n_exact if self._started else 0,
         )
 
     def _not_engaged(self) -> str:

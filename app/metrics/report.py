@@ -99,7 +99,7 @@ def facts(metrics: Metrics) -> list[str]:
 def verdicts(metrics: Metrics) -> list[tuple[str, str, int]]:
     """Return for each kind of speculation what was asked, the verdict in words, and the number of pairs."""
     return [
-        (f"{kind_words(c.spec_type, c.draft_tokens)}, temperature {c.temperature:g}", c.sentence, c.n_pairs)
+        (f"{kind_words(c.spec_type, c.draft_tokens, c.n_exact)}, temperature {c.temperature:g}", c.sentence, c.n_pairs)
         for c in metrics.comparisons
     ]
 
@@ -111,7 +111,7 @@ def row_of(run: Run) -> tuple[str, ...]:
     return (
         run.id,
         " ".join(run.prompt.split())[:40],
-        kind_words(run.spec_type, run.draft_tokens) + engaged,
+        kind_words(run.spec_type, run.draft_tokens, run.n_exact) + engaged,
         str(run.tokens),
         number(run.ttft_s, 3),
         number(run.prefill_tps, 0),

@@ -186,8 +186,9 @@ class SessionLog:
             groups: dict[tuple[object, ...], list[Run]] = {}
             for run in self._runs:
                 if usable(run) and not is_plain(run) and run.conditions is not None:
-                    key = (run.spec_type, run.draft_tokens, run.temperature, run.conditions.draft_file)
-                    groups.setdefault((*key, run.conditions.draft_device, _like(run.conditions)), []).append(run)
+                    way = (run.spec_type, run.draft_tokens, run.n_exact, run.fixed_shape, run.temperature)
+                    drafter = (run.conditions.draft_file, run.conditions.draft_device)
+                    groups.setdefault((*way, *drafter, _like(run.conditions)), []).append(run)
             compared = [(group, self._compare(group)) for group in groups.values()]
             self._comparisons = {run.id: comparison for group, comparison in compared for run in group}
         return self._comparisons
@@ -201,6 +202,7 @@ class SessionLog:
         return Comparison(
             spec_type=first.spec_type,
             draft_tokens=first.draft_tokens,
+            n_exact=first.n_exact,
             temperature=first.temperature,
             target_file=conditions.target_file,
             draft_file=conditions.draft_file,

@@ -70,7 +70,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     meantime. ``energy_j`` is what it took from the request to the end, ``energy_source`` of what, where a meter tells.
     ``question`` is what was asked, where that is kept. ``spec_type`` ends in ``,lossy`` where acceptance was
     ``lenient``: the text may not be what the target alone would have said. With ``fixed_shape`` all passes had as many
-    rows as the longest draft needs. ``rows`` were computed to verify, of which ``rows_wasted`` gave no token;
+    rows as the longest draft needs. Drafts were kept to ``n_exact`` tokens so that no rounding could change a word; 0:
+    none had to be. ``rows`` were computed to verify, of which ``rows_wasted`` gave no token;
     ``tree_depth`` is the mean depth of token trees, whose nodes are what was ``proposed``.
     """
 
@@ -114,6 +115,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     tree_depth: float | None = None
     lenient: float = 0.0
     fixed_shape: bool = False
+    n_exact: int = 0
     steps: Sequence[Step] = ()
 
 

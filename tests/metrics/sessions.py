@@ -49,9 +49,17 @@ def plain_steps(n: int, tps: float, *, n_ctx: int = 20, first_s: float = 0.1) ->
     return [Step(first_s + i / tps, 1, 0, 0, 0, 0, 0.0, 0.0 if i == 0 else 1 / tps, n_ctx + i, "") for i in range(n)]
 
 
-def events(steps: list[Step], *, engaged: bool = False, reason: str | None = None, stop: StopReason = "length"):
+def events(
+    steps: list[Step],
+    *,
+    engaged: bool = False,
+    reason: str | None = None,
+    stop: StopReason = "length",
+    n_exact: int = 0,
+):
     reason = ("" if engaged else "Speculation is off.") if reason is None else reason
-    yield Started(1, 20, 5, Engagement(engaged, "ngram" if engaged else "", 4 if engaged else 0, reason))
+    engagement = Engagement(engaged, "ngram" if engaged else "", 4 if engaged else 0, reason, n_exact=n_exact)
+    yield Started(1, 20, 5, engagement)
     for step in steps:
         yield Chunk(1, "x", tuple(range(step.emitted)), (False,) * step.emitted, step)
     yield Done(1, stop, "", 0.09, 0.0)

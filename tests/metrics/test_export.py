@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 from app.errors import DecodeError, EngineDiedError, ExportError
 from app.metrics.baseline import BaselineStore, record
-from app.metrics.export import metrics_json, read_json, write_json
+from app.metrics.compare import compare
+from app.metrics.export import Comparison, Metrics, metrics_json, read_json, write_json
 from app.metrics.recorder import RunRecorder, SessionLog
 from app.metrics.session_export import export_session
 from app.metrics.stats import median_interval
 from app.metrics.tables import write_runs_csv, write_steps_csv
+from app.metrics.values import Run, RunConditions
 from app.metrics.verdict import t_bound
 from app.paths import resource
 from app.protocol import Chunk, Done, Engagement, Sampling, Speculation, Started, Step
@@ -52,8 +54,14 @@ def recomputed(run):
     kept_at = [sum(step["accepted"] >= i for step in steps) for i in range(1, longest + 1)]
     evaluated = run["prompt_tokens"] - run["cached_tokens"]
     prefilled = bool(steps) and run["prefill_s"] is not None
+    passes = [step for step in steps if step["verify_s"] > 0 and run["spec_type"] != "none"]
+    n_rows = sum(step.get("rows") or step["proposed"] + 1 for step in passes)
+    depths = [step["depth"] for step in steps if step.get("depth") and run["spec_type"] != "none"]
     return {
         "tokens": total["emitted"],
+        "rows": n_rows,
+        "rows_wasted": n_rows - sum(step["emitted"] for step in passes),
+        "tree_depth": ratio(sum(depths), len(depths)),
         "proposed": total["proposed"],
         "judged": total["judged"],
         "accepted": total["accepted"],
@@ -111,7 +119,9 @@ def steps_of_a_run(draw):
         judged = draw(st.integers(0, proposed))
         accepted = draw(st.integers(max(0, judged - 1), judged))
         n_ctx += accepted + 1
-        steps.append(Step(t_s, accepted + 1, proposed, proposed, judged, accepted, 0.001, 0.01, n_ctx, "ngram"))
+        rows, depth = draw(st.sampled_from([(0, 0), (proposed + 3, 0), (proposed + 2, judged)]))
+        figures = (proposed, proposed, judged, accepted, 0.001, 0.01, n_ctx, "ngram", rows, depth)
+        steps.append(Step(t_s, accepted + 1, *figures))
     return steps
 
 
@@ -324,3 +334,25 @@ def test_figures_of_an_unused_session_are_valid(tmp_path):
 
     validate(document)
     assert document["runs"] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("metrics", Metrics), ("run", Run), ("step", Step), ("comparison", Comparison), ("conditions", RunConditions)],
+)
+def test_every_field_that_is_written_is_described(kind, value):
+    assert set(value.__struct_encode_fields__) <= set(SCHEMA["$defs"][kind]["properties"])
+
+
+def test_answers_whose_drafts_were_kept_short_are_another_comparison(tmp_path):
+    log = session(tmp_path)
+    for _ in range(6):
+        log.add(run_of(plain_steps(40, 10.0), label="p"))
+        log.add(run_of(plain_steps(40, 11.0), speculation=NGRAM, label="p", n_exact=2))
+        log.add(run_of(plain_steps(40, 5.0), speculation=NGRAM, label="p"))
+    kept, free = log.comparisons()
+    assert (kept.n_exact, kept.n_pairs, free.n_exact, free.n_pairs) == (2, 6, 0, 6)
+    assert kept.speedup.median == pytest.approx(1.1)
+    assert free.speedup.median == pytest.approx(0.5)
+    names = {way.way for way in compare(log.to_metrics(), log.to_metrics()).ways}
+    assert {"ngram, length 4 kept to 2, greedy", "ngram, length 4, greedy"} <= names
