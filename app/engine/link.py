@@ -35,7 +35,7 @@ KEPT_LOG_LINES = 200
 _END_LIMIT_S = 5.0
 _LONGEST_LOG_LINE = 64 * 1024
 _LEAST_PIPE_BYTES = 4096
-"""What Windows' pipes hold, and what other systems' hold at least: some 15 steps."""
+"""What a pipe is taken to hold where the system does not tell: some 15 steps. Windows' default is said to be this."""
 
 logger = logging.getLogger(__name__)
 
