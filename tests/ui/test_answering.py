@@ -68,13 +68,13 @@ def test_what_comes_at_one_go_is_taken_at_one_go(program):
 
 
 def test_a_look_elsewhere_and_a_stop_at_any_moment_of_a_burst_lose_nothing_and_mix_nothing(program):
-    program.answers = (Answer(), Answer(pace_s=0.001, burst=4))
+    program.answers = (Answer(), Answer(burst=2))
 
     async def story():
         chats, answering = program.controller.chats, program.controller.answering
         await program.ask("old")
         old, lengths = chats.current.id, []
-        for n_turns in range(0, 45, 3):
+        for n_turns in range(30):
             chats.new()
             n_before = len(program.host.session.runs)
             program.send(f"stopped after {n_turns} turns of the loop")
@@ -104,13 +104,13 @@ def test_an_answers_figures_are_its_own_whatever_else_the_session_holds(program)
     program.answers = (Answer(), Answer(pace_s=0.01))
 
     async def story():
-        for _ in range(2):
-            program.send("go")
-            await program.until(lambda: program.controller.answering.is_busy)
-            program.host.session.begin_anew()
-            await program.until(lambda: not program.controller.answering.is_busy)
-            (run,) = program.host.session.runs
-            assert program.controller.chats.current.messages[-1].stats.n_tokens == run.tokens
+        await program.ask("one")
+        program.send("two")
+        await program.until(lambda: len(program.said) > 10)
+        program.host.session.begin_anew()
+        await program.until(lambda: not program.controller.answering.is_busy)
+        (run,) = program.host.session.runs
+        assert program.controller.chats.current.messages[-1].stats.n_tokens == run.tokens
 
     program.run(story)
 
