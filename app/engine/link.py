@@ -42,9 +42,10 @@ logger = logging.getLogger(__name__)
 
 def _room_bytes(pipe: BufferedReader) -> int:
     """Return what may gather in a pipe: half of what it holds, as the engine may soon say more in the same time."""
+    n_bytes = _LEAST_PIPE_BYTES
     if sys.platform == "linux":
-        return fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) // 2
-    return _LEAST_PIPE_BYTES // 2
+        n_bytes = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    return n_bytes // 2
 
 
 class Listener(Protocol):
