@@ -281,7 +281,7 @@ def test_text_comes_less_often_where_the_engine_has_every_core(transcript):
     assert FRAME_MS < transcript.frame_ms <= SLOWEST_FRAME_MS
     transcript._frame.stop()
     view.add_text("more")
-    assert 0 < transcript._frame.remainingTime() <= transcript.frame_ms
+    assert 0 < transcript._frame.remainingTime() <= 1.1 * transcript.frame_ms  # a coarse timer rounds by a twentieth
     transcript.pace.leave_cores(0)
     for _ in range(40):
         view.add_text("a")
