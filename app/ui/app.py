@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,6 +60,8 @@ def main(files: Sequence[str] = ()) -> int:
             theme.deleteLater()
             window.deleteLater()
             said = _restore(app, wanted)
+            del theme, window
+            gc.collect()  # else what is left of them stays with what the next window finds there
     finally:
         instance.release()
 
@@ -72,14 +75,17 @@ def _take_identity() -> None:
 
 
 def make_application() -> QApplication:
-    """Make the one QApplication."""
+    """Make the one QApplication; from here on garbage is collected on its thread only, to the end of the program."""
     from PySide6.QtWidgets import QApplication
+
+    from app.ui.garbage import WindowGarbage
 
     show_qt_its_plugins()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Slipstream")
     app.setDesktopFileName("slipstream")
     app.setQuitOnLastWindowClosed(False)
+    WindowGarbage(app).start()
     return app
 
 

@@ -40,7 +40,7 @@ from app.ui.crash_control import REPORT, CrashControl
 from app.ui.data_control import DataControl
 from app.ui.devices_control import DevicesControl
 from app.ui.engine_control import EngineControl
-from app.ui.garbage import WindowGarbage
+from app.ui.garbage import what_is_there_stays
 from app.ui.keeping import Keeping
 from app.ui.links import ask_to_open
 from app.ui.models_control import ModelsControl
@@ -243,18 +243,16 @@ async def run(window: MainWindow, theme: ThemeSwitch, opening: Said | None = Non
     executor = ThreadPoolExecutor(2, thread_name_prefix="window")
     loop.set_default_executor(executor)
     controller = Controller(window, theme)
-    garbage = WindowGarbage(window)
     loop.set_exception_handler(lambda _loop, context: report(window, context))
-    garbage.start()
-    try:
-        with _signals_close(window), _faults_are_told(window):
-            controller.start()
-            if opening is not None:
-                window.notice.say(opening.kind, opening.message, opening.hint)
-            await controller.closed()
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
-        garbage.stop()
+    with what_is_there_stays():
+        try:
+            with _signals_close(window), _faults_are_told(window):
+                controller.start()
+                if opening is not None:
+                    window.notice.say(opening.kind, opening.message, opening.hint)
+                await controller.closed()
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
     return controller.wanted_backup
 
 

@@ -2,13 +2,18 @@
 
 Python collects cycles on whatever thread happens to allocate; here that may be the one that reads the engine's events,
 or an executor's. A cycle that holds a Qt object would be destroyed there, and Qt objects must die on their own thread
-("Timers cannot be stopped from another thread", then a crash). So automatic collection is off while the window runs,
-and a timer on its thread does what it would have done.
+("Timers cannot be stopped from another thread", then a crash: the timer fires for what is no longer there).
+
+So automatic collection is off for as long as there is the application, not only while a window runs: the loop of a
+window that was closed is such a cycle, with timers that have not fired, and threads of that window may still be at work
+while the next one starts. A timer on the window's thread does what Python would have done.
 """
 
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -23,23 +28,17 @@ class WindowGarbage(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._turns = 0
-        self._has_frozen = False
         self._timer = QTimer(self, interval=EVERY_MS)
         self._timer.timeout.connect(self.collect)
 
     def start(self) -> None:
-        """Take over; what exists by now is here to stay and is not looked at again."""
+        """Take over."""
         gc.disable()
-        self._has_frozen = gc.get_freeze_count() == 0  # else somebody around us sees to that
-        if self._has_frozen:
-            gc.freeze()
         self._timer.start()
 
     def stop(self) -> None:
         """Collect everything, and give collecting back to Python."""
         self._timer.stop()
-        if self._has_frozen:
-            gc.unfreeze()
         gc.collect()
         gc.enable()
 
@@ -50,3 +49,17 @@ class WindowGarbage(QObject):
             gc.collect()
         elif gc.get_count()[0] > gc.get_threshold()[0]:
             gc.collect(1)
+
+
+@contextmanager
+def what_is_there_stays() -> Iterator[None]:
+    """Let no collection look through what exists by now; at the end everything is looked through."""
+    is_ours = gc.get_freeze_count() == 0  # else somebody around us sees to that
+    if is_ours:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        if is_ours:
+            gc.unfreeze()
+        gc.collect()
