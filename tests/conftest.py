@@ -7,6 +7,7 @@ whose machine this is) has saved.
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import sys
@@ -43,6 +44,24 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("linux"):
                 item.add_marker(pytest.mark.skip(reason="needs Linux"))
+
+
+# --- garbage ----------------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    """Let what a test with a window made die on this thread: another test's thread would collect it, and crash.
+
+    A closed loop of qasync is such a cycle, with timers in it. The end of a fixture would be too early: the test's
+    arguments live on until everything is torn down, and what a failed one had in its frames until the next one.
+    """
+    result = yield
+    if "qapp" in getattr(item, "fixturenames", ()):
+        for name in ("last_type", "last_value", "last_traceback", "last_exc"):  # pytest puts a failure there
+            vars(sys).pop(name, None)
+        gc.collect()
+    return result
 
 
 # --- network ----------------------------------------------------------------------------------------

@@ -46,6 +46,37 @@ def test_qt_warning(qapp):
     from PySide6.QtCore import qWarning
     qWarning("odd")
 
+def leave_a_loop():
+    import asyncio, qasync
+    loop = qasync.QEventLoop()
+    loop.call_later(60, print)
+    loop.run_until_complete(asyncio.sleep(0, loop))
+    loop.close()
+    return loop
+
+def collect_elsewhere():
+    import gc
+    thread = threading.Thread(target=gc.collect)
+    thread.start()
+    thread.join()
+
+def test_loop_with_a_timer(qapp): leave_a_loop()
+
+def test_its_timer_is_gone(qapp): collect_elsewhere()
+
+@pytest.fixture
+def loop(qapp): return leave_a_loop()
+
+def test_loop_of_a_fixture(loop): loop.itself = loop
+
+def test_that_loop_is_gone(qapp): collect_elsewhere()
+
+def test_failing_with_a_loop(qapp):
+    loop = leave_a_loop()
+    assert loop.is_running()
+
+def test_that_one_is_gone_too(qapp): collect_elsewhere()
+
 def test_python_warning(): warnings.warn("odd")
 
 def test_far_address(): socket.create_connection(("192.0.2.1", 80), timeout=1)
@@ -73,6 +104,7 @@ BAD = {
     "test_process",
     "test_window",
     "test_qt_warning",
+    "test_failing_with_a_loop",
     "test_python_warning",
     "test_far_address",
     "test_far_name",

@@ -122,7 +122,7 @@ def window_shown() -> Iterator[MainWindow]:
     """Show a whole window, with garbage collected as the program does it."""
     from PySide6.QtCore import QCoreApplication, QEvent
 
-    from app.ui.garbage import WindowGarbage
+    from app.ui.garbage import WindowGarbage, what_is_there_stays
     from app.ui.main_window import MainWindow
     from app.ui.passing_state import passing_state
 
@@ -134,9 +134,10 @@ def window_shown() -> Iterator[MainWindow]:
         window.show()
         garbage = WindowGarbage(window)
         garbage.start()
-        settle(0.3)
         try:
-            yield window
+            with what_is_there_stays():
+                settle(0.3)
+                yield window
         finally:
             garbage.stop()
             window.allow_close()

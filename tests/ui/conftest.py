@@ -42,13 +42,6 @@ def _what_is_there_stays():
     gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _qt_objects_die_on_this_thread():
-    """Leave no cycle with a Qt object behind: another test's thread would collect it, and crash."""
-    yield
-    gc.collect()
-
-
 class PatientBot(QtBot):
     """Waits longer than five seconds for what comes when the machine has the time."""
 

@@ -198,14 +198,21 @@ def test_a_fault_in_a_slot_is_told_and_the_window_lives(home):
 
 
 RESTORING = """
-import json, sys
+import gc, json, sys, threading
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFileDialog
 from app.ui import app
 from app.ui.main_window import MainWindow
 from app.ui.question import Question
 
-built, windows = MainWindow.build, []
+built, windows, elsewhere = MainWindow.build, [], []
+
+def note_where(phase, info):
+    if threading.current_thread() is not threading.main_thread():
+        elsewhere.append(threading.current_thread().name)
+
+gc.set_threshold(20)
+gc.callbacks.append(note_where)
 
 def build(self):
     built(self)
@@ -232,7 +239,7 @@ def look():
     window = windows[1]
     if window.notice.words and window.sidebar.titles():
         window.timer.stop()
-        print(json.dumps([window.notice.words, window.sidebar.titles()]))
+        print(json.dumps([window.notice.words, window.sidebar.titles(), elsewhere]))
         window.close()
 
 MainWindow.build = build
@@ -254,9 +261,10 @@ def test_a_backup_is_restored_between_two_windows(home, tmp_path):
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    words, titles = json.loads(done.stdout)
+    words, titles, collected_elsewhere = json.loads(done.stdout)
     assert words.startswith("The backup was restored. What was here before is in ")
     assert titles == ["Before the backup"]
+    assert not collected_elsewhere, "a thread beside the windows collects garbage: what is Qt's in it would crash"
     # AND what took no part in it is kept
     kept = Path(words.rpartition(" is in ")[2].removesuffix("."))
     with closing(ChatStore(kept / "data" / "chats.db")) as store:
