@@ -27,6 +27,13 @@ Motion = Literal["system", "full", "reduced"]
 MIN_FONT_EXTRA_PT, MAX_FONT_EXTRA_PT = -3, 12
 
 
+class ModelServer(msgspec.Struct, frozen=True, kw_only=True):
+    """A server with OpenAI's API that a person has added; ``models`` are those that it had when it last said so."""
+
+    url: Annotated[str, Meta(min_length=1, max_length=2000)]
+    models: Annotated[tuple[str, ...], Meta(max_length=1000)] = ()
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings. Models are names as :mod:`app.models.library` resolves them, or paths.
 
@@ -40,7 +47,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ``templates``: chat templates in place of models' own, by the models' names.
     ``language`` is the window's, as ``de``, or the system's. ``font_extra_pt`` is added to the system's font size.
     ``hub_endpoint`` is the address of the model hub, "" for ``HF_ENDPOINT`` or the usual one; ``offline`` asks no hub
-    at all. ``notify`` says on the desktop that a long answer has ended while the window was in the background.
+    at all. ``servers`` are other engines; with ``server_url``, ``server_model`` of that one answers in the target's
+    place. ``notify`` says on the desktop that a long answer has ended while the window was in the background.
     """
 
     target: str = "starter"
@@ -79,6 +87,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server_port: Annotated[int, Meta(ge=1024, le=65535)] = 18181
     server_open: bool = False
     server_keyed: bool = False
+    servers: Annotated[tuple[ModelServer, ...], Meta(max_length=100)] = ()
+    server_url: Annotated[str, Meta(max_length=2000)] = ""
+    server_model: Annotated[str, Meta(max_length=1000)] = ""
     look_for_updates: bool = False
     templates: dict[str, str] = {}
 

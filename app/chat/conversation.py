@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from app.chat.chat_settings import ConversationSettings
+from app.chat.reported import RemoteFigures
 from app.protocol import Engagement, Role, StopReason
 
 MessageState = Literal["complete", "streaming", "interrupted"]
@@ -26,7 +27,8 @@ class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
     """The facts shown under an answer; definitions as in the metrics (``None``: not measured).
 
     ``thought_marks`` are what the model wrote before and behind its thoughts, if it is not the usual. ``seed`` is that
-    of the sampling.
+    of the sampling. An answer of a server has only ``server``, where that is, and what it ``reported``: nothing of it
+    was measured.
     """
 
     n_tokens: int = 0
@@ -43,6 +45,8 @@ class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
     draft_model: str = ""
     thought_marks: tuple[str, str] | None = None
     seed: int | None = None
+    server: str = ""
+    reported: RemoteFigures | None = None
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.host.remote_wire import RemoteEnd, RemoteFigures
+from app.chat.reported import RemoteFigures
+from app.host.remote_wire import RemoteEnd
 from app.metrics.values import Run
 
 REPORTED = "reported by the server"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 def model_names(incomplete: str) -> list[str]:
-    """Return the names of models on this machine that begin so; none rather than an error in somebody's shell."""
-    return _names(incomplete, with_drafters=False)
+    """Return the names of models, of servers too, that begin so; none rather than an error in somebody's shell."""
+    return [*_names(incomplete, with_drafters=False), *_of_servers(incomplete)]
 
 
 def draft_names(incomplete: str) -> list[str]:
@@ -24,6 +24,20 @@ def _names(incomplete: str, *, with_drafters: bool) -> list[str]:
     entries = (*contents.drafters, *contents.models) if with_drafters else contents.models
     begins = incomplete.lower()
     return [entry.name for entry in entries if entry.name.lower().startswith(begins) and entry.name.isprintable()]
+
+
+def _of_servers(incomplete: str) -> list[str]:
+    from app.errors import SlipstreamError
+    from app.host.remote_servers import readable
+    from app.host.remote_wire import ServerModel
+    from app.settings import load_settings
+
+    try:
+        servers = readable(load_settings()[0].servers)
+    except SlipstreamError:
+        return []
+    names = [ServerModel(server.url, model).words for server in servers for model in server.models]
+    return [name for name in names if name.lower().startswith(incomplete.lower()) and name.isprintable()]
 
 
 def spec_types(incomplete: str) -> list[str]:

@@ -30,9 +30,25 @@ API_KEY = "SLIPSTREAM_API_KEY"
 
 def infer(chosen: InferOptions) -> None:
     """Answer a prompt, or hold a conversation, and say what it cost."""
+    chosen = _at_server(chosen)
     chosen.check()
     questions = chosen.questions()
     asyncio.run(_answer(chosen, questions) if questions else _converse(chosen))
+
+
+def _at_server(chosen: InferOptions) -> InferOptions:
+    """Return the options with the server that ``MODEL@HOST:PORT`` names, if it was added.
+
+    Raises:
+        UsageError: that server has another model.
+    """
+    if chosen.server is not None or "@" not in (chosen.model or ""):
+        return chosen
+    from app.host.remote_servers import find_model
+    from app.settings import load_settings
+
+    found = find_model(chosen.model or "", load_settings()[0].servers)
+    return chosen if found is None else replace(chosen, server=found.url, model=found.model)
 
 
 async def _answer(chosen: InferOptions, questions: tuple[str, ...]) -> None:
@@ -178,11 +194,14 @@ def _speculation(chosen: InferOptions) -> Speculation:
 
 async def _remote(chosen: InferOptions, url: str) -> RemoteVoice:
     from app.cli.voices import RemoteVoice, speculation_fields
+    from app.host.background import beside
     from app.host.remote import RemoteServer
+    from app.host.remote_servers import ServerKeys
+    from app.host.remote_wire import read_address
 
-    key = os.environ.get(API_KEY, "")
+    key = os.environ.get(API_KEY, "") or await beside(lambda: ServerKeys().find(read_address(url).url), "keyring")
     server = RemoteServer(url, key)
-    if server.is_open_to_others:
+    if server.address.is_open_to_others:
         what = "Your messages and the key go" if key else "Your messages go"
         note(f"notice: {what} to {server.address.words} unencrypted.")
     model = chosen.model or ""

@@ -19,6 +19,7 @@ from app.errors import UsageError
 _COMMANDS = {
     "infer": ("infer", "InferOptions", "infer"),
     "serve": ("serve", "ServeOptions", "serve"),
+    "servers": ("servers", "ServersOptions", "servers"),
     "bench": ("bench", "BenchOptions", "bench"),
     "profile": ("profile", "ProfileOptions", "profile"),
     "selftest": ("selftest", "SelftestOptions", "selftest"),

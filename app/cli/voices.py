@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from app.chat.reported import RemoteFigures
 from app.cli.answer_lines import brief_line, profile_lines, remote_brief, remote_lines
 from app.cli.answer_view import AnswerView
 from app.cli.heard import Heard
@@ -17,9 +18,10 @@ from app.cli.terminal import StatusLine, note, note_notices
 from app.errors import RemoteError
 from app.host import ChatRequest, Host, PairChoice
 from app.host.remote import RemoteServer
-from app.host.remote_wire import RemoteEnd, RemoteFigures, RemoteRequest, RemoteText
+from app.host.remote_servers import asked_of
+from app.host.remote_wire import RemoteEnd, RemoteText
 from app.metrics.values import Answer
-from app.protocol import Chunk, Done, NoticeInfo, Prefill, Sampling, Speculation, Started
+from app.protocol import Chunk, Done, NoticeInfo, Prefill, Speculation, Started
 
 _LONG_PROMPT = 256
 """Reading so many tokens takes long enough to say how far it is."""
@@ -164,8 +166,7 @@ class RemoteVoice:
         Raises:
             RemoteError: it could not, or not to the end.
         """
-        messages = tuple({"role": message.role, "content": message.content} for message in request.messages)
-        asked = RemoteRequest(self.model, messages, {**self.fields, **_fields_of(request)})
+        asked = asked_of(request, self.model, self.fields)
         end: RemoteEnd | None = None
         is_stopped = False
 
@@ -210,36 +211,6 @@ def _show(event: RemoteText, heard: Heard, view: AnswerView) -> None:
         view.show("", heard.feed_thought(event.reasoning))
     if event.text:
         view.show(event.text, heard.feed(event.text))
-
-
-_USUAL = Sampling(seed=0)
-_NAMES = {
-    "temperature": "temperature",
-    "top_k": "top_k",
-    "top_p": "top_p",
-    "min_p": "min_p",
-    "repeat_penalty": "repeat_penalty",
-    "frequency_penalty": "frequency_penalty",
-    "presence_penalty": "presence_penalty",
-    "grammar": "grammar",
-}
-
-
-def _fields_of(request: ChatRequest) -> dict[str, object]:
-    """Return what is set otherwise than usual; for the rest the server has its own ideas."""
-    fields: dict[str, object] = {"max_completion_tokens": request.max_tokens}
-    if request.templating.reasoning is not None:
-        fields["chat_template_kwargs"] = {"enable_thinking": request.templating.reasoning}
-    if request.templating.reasoning_effort is not None:
-        fields["reasoning_effort"] = request.templating.reasoning_effort
-    if request.stop:
-        fields["stop"] = list(request.stop)
-    if request.sampling is not None:
-        fields["seed"] = request.sampling.seed
-        for ours, theirs in _NAMES.items():
-            if (value := getattr(request.sampling, ours)) != getattr(_USUAL, ours):
-                fields[theirs] = value
-    return fields
 
 
 def speculation_fields(speculation: Speculation, draft_model: str | None, *, is_said: bool) -> dict[str, object]:

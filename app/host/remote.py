@@ -42,13 +42,8 @@ class RemoteServer:
     def __init__(self, url: str, key: str = "") -> None:
         self.address = read_address(url)
         if key and not (key.isascii() and key.isprintable() and " " not in key):
-            raise RemoteError("The key has characters that no HTTP header can carry.", "Check SLIPSTREAM_API_KEY.")
+            raise RemoteError("The key has characters that no HTTP header can carry.", "Copy it again.")
         self._key = key
-
-    @property
-    def is_open_to_others(self) -> bool:
-        """Whether what is sent there goes over a network unencrypted."""
-        return not self.address.is_tls and self.address.host not in ("localhost", "127.0.0.1", "::1")
 
     async def models(self) -> tuple[str, ...]:
         """Return the names of its models.
@@ -164,7 +159,10 @@ class _Exchange:
         self._connection.request(verb, self._address.root + path, body, headers)
         self._answer = answer = self._connection.getresponse()
         if answer.status != http.HTTPStatus.OK:
-            raise read_fault(answer.status, answer.read(_MAX_FAULT_BYTES), self._address.words)
+            said = answer.read(_MAX_FAULT_BYTES)
+            if self._key:  # some repeat it, and what they say is shown and may be logged
+                said = said.replace(self._key.encode(), b"(the key)")
+            raise read_fault(answer.status, said, self._address.words)
         return answer
 
     def _hang_up(self) -> None:

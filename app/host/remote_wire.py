@@ -7,10 +7,12 @@ and llama.cpp's server (``timings``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
+from app.chat.reported import RemoteFigures
 from app.errors import RemoteError, UsageError
 
 MAX_LINE_BYTES = 4 * 1024 * 1024
@@ -61,22 +63,6 @@ class _Models(msgspec.Struct, frozen=True):
     data: list[_Named]
 
 
-class RemoteFigures(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a server reports of an answer; ``None``: it does not say."""
-
-    prompt_tokens: int | None = None
-    cached_tokens: int | None = None
-    tokens: int | None = None
-    ttft_s: float | None = None
-    prefill_tps: float | None = None
-    decode_tps: float | None = None
-    proposed: int | None = None
-    accepted: int | None = None
-    tokens_per_step: float | None = None
-    drafter: str = ""
-    not_engaged: str = ""
-
-
 class RemoteText(msgspec.Struct, frozen=True, tag_field="type", tag="text", omit_defaults=True):
     """A piece of an answer: what is said, and what is thought."""
 
@@ -123,6 +109,26 @@ class Address(msgspec.Struct, frozen=True):
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.is_tls else 'http'}://{host}" + (f":{self.port}" if self.port else "")
 
+    @property
+    def place(self) -> str:
+        """Its host and port alone, as they stand behind a model's name."""
+        return self.words.partition("://")[2]
+
+    @property
+    def url(self) -> str:
+        """The whole of it, alike however it was written."""
+        return self.words + self.root
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this very computer."""
+        return self.host in ("localhost", "127.0.0.1", "::1")
+
+    @property
+    def is_open_to_others(self) -> bool:
+        """Whether what is sent there goes over a network unencrypted."""
+        return not self.is_tls and not self.is_here
+
 
 def read_address(url: str) -> Address:
     """Read the address of a server, with ``/v1`` at its end or without, with ``http://`` or without.
@@ -141,6 +147,18 @@ def read_address(url: str) -> Address:
         raise UsageError(f"{url!r} is not the address of a server.", "Write it as in http://127.0.0.1:18181.")
     path = parts.path.rstrip("/")
     return Address(parts.scheme == "https", parts.hostname, port, path if path.endswith("/v1") else f"{path}/v1")
+
+
+class ServerModel(NamedTuple):
+    """A model of a server."""
+
+    url: str
+    model: str
+
+    @property
+    def words(self) -> str:
+        """Its name with where it is, as ``model@host:port``."""
+        return f"{self.model}@{read_address(self.url).place}"
 
 
 def read_models(data: bytes) -> tuple[str, ...]:
@@ -170,8 +188,8 @@ def read_fault(status: int, data: bytes, where: str) -> RemoteError:
 
 
 _HINTS = {
-    401: "Set SLIPSTREAM_API_KEY to its key.",
-    403: "Set SLIPSTREAM_API_KEY to a key that it admits.",
+    401: "Give its key: with its address in the window, or in SLIPSTREAM_API_KEY.",
+    403: "Give a key that it admits: with its address in the window, or in SLIPSTREAM_API_KEY.",
     404: "Check the model's name, and that the address is that of an OpenAI-compatible server.",
     429: "It is busy; ask again in a while.",
     503: "It is busy or still loads; ask again in a while.",
