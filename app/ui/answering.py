@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.conversation import MessageState
+from app.chat.conversation import AnswerStats, MessageState
 from app.chat.going_on import joined
 from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
@@ -24,7 +24,10 @@ from app.engine.gathering import Gathering
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
+from app.host.remote_servers import ServerKeys
+from app.host.remote_wire import ServerModel, read_address
 from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Templating
+from app.ui.remote_answer import RemoteAnswers
 from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.wording import prefill_words, speed_words, waiting_words
@@ -61,6 +64,9 @@ class Answering(QObject):
         super().__init__(window)
         self._window, self._host, self._chats = window, host, chats
         self._engine, self._choices = engine, choices
+        self.keys = ServerKeys()
+        self.servers = RemoteAnswers(self.keys)
+        self._reported: AnswerStats | None = None
         self._task: asyncio.Task[None] | None = None
         self._started: Started | None = None
         self._growing: GrowingAnswer | None = None
@@ -78,6 +84,11 @@ class Answering(QObject):
         window.composer.sent.connect(self.ask)
         window.composer.stopped.connect(self.stop)
         window.transcript.example_chosen.connect(self.ask)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a server answers."""
+        return self._choices.remote is not None
 
     @property
     def is_busy(self) -> bool:
@@ -126,7 +137,9 @@ class Answering(QObject):
         if self._task is None or self._task.done():
             return
         self._is_broken_off = True
-        if self._started is None:
+        if self.servers.is_running:
+            self.servers.stop()
+        elif self._started is None:
             asyncio.get_running_loop().call_soon(self._task.cancel)  # not before its first step: see close()
         else:
             self._cancelling = asyncio.get_running_loop().create_task(self._host.cancel())
@@ -149,18 +162,15 @@ class Answering(QObject):
 
     async def _answer(self, growing: GrowingAnswer) -> None:
         """Stream one answer. The last message of the open conversation is the question."""
-        request = self._request(growing)
+        request, remote = self._request(growing), self._choices.remote
         self._engine.note_answering(is_answering=True)
+        self._reported = None
         state: MessageState = "complete"
         try:
-            growing.show_status(self._engine.status_words())
-            self._load_if_context_differs()
-            await self._engine.settled()
-            loaded = self._host.state.loaded
-            self._window.transcript.pace.leave_cores(loaded.n_threads if loaded is not None else 0)
-            growing.show_status(WAITING)
-            self.began.emit(bool(request.speculation.types))
-            await self._listen(request, growing)
+            if remote is not None:
+                await self._have_server_answer(remote, request, growing)
+            else:
+                await self._have_engine_answer(request, growing)
         except asyncio.CancelledError:
             state = "interrupted"
         except EngineDiedError as fault:
@@ -180,6 +190,16 @@ class Answering(QObject):
         finally:
             self._finish(growing, state)
 
+    async def _have_engine_answer(self, request: ChatRequest, growing: GrowingAnswer) -> None:
+        growing.show_status(self._engine.status_words())
+        self._load_if_context_differs()
+        await self._engine.settled()
+        loaded = self._host.state.loaded
+        self._window.transcript.pace.leave_cores(loaded.n_threads if loaded is not None else 0)
+        growing.show_status(WAITING)
+        self.began.emit(bool(request.speculation.types))
+        await self._listen(request, growing)
+
     async def _listen(self, request: ChatRequest, growing: GrowingAnswer) -> None:
         """Take all that is said; whoever is told of an end finds it taken."""
         try:
@@ -188,6 +208,16 @@ class Answering(QObject):
                     self._take(event, growing)
         finally:
             self.on_burst_over()
+
+    async def _have_server_answer(self, remote: ServerModel, request: ChatRequest, growing: GrowingAnswer) -> None:
+        """Have a server answer. The panel hears nothing of it, and no run is recorded: nothing was measured."""
+        self._reported = AnswerStats(server=read_address(remote.url).words)  # also where it breaks off
+        self._window.transcript.pace.leave_cores(0)
+        self._reported, notices = await self.servers.answer(
+            remote, request, self._chats.settings.constraint, growing, lambda text: self._take_text(text, growing)
+        )
+        for notice in notices:
+            self._window.notice.say("warning", notice)
 
     def _load_if_context_differs(self) -> None:
         """Load again with the context length that this conversation wants, if another is loaded."""
@@ -248,6 +278,12 @@ class Answering(QObject):
             words = " ".join(f"{said(one.message)} {said(one.hint)}".strip() for one in new)
             self._window.notice.say("warning", words)
 
+    def _take_text(self, text: str, growing: GrowingAnswer) -> None:
+        """Take what a server says."""
+        growing.show_status(WRITING)
+        growing.add_text(text)
+        self._save_soon()
+
     def on_burst_over(self) -> None:
         """Take what came at one go as one piece: the window has its say once for all of it, not for every token."""
         self._burst_over.stop()
@@ -269,6 +305,9 @@ class Answering(QObject):
             self._engine.note_plan(plan)
         frame_s = self._window.transcript.frame_ms / 1000
         self.gathering.seconds = min(UNWATCHED_S, max(WATCHED_S, frame_s))  # an end is not to wait for calm motion
+        self._save_soon()
+
+    def _save_soon(self) -> None:
         if not self._save.isActive():
             self._save.start()
 
@@ -292,14 +331,20 @@ class Answering(QObject):
         if growing.view is not None and growing.text.strip():
             growing.view.show_mark(tr("The answer broke off: {message}").format(message=said(message)))
 
+    def _stats(self, growing: GrowingAnswer) -> AnswerStats | None:
+        """What is known of the answer that has ended: measured here, or reported by the server that gave it."""
+        run = growing.run  # not the session's newest: another program may have asked meanwhile, or a session begun
+        if self._reported is not None or run is None:
+            return self._reported
+        return stats_of(run, self._started.engagement if self._started else None)
+
     def _finish(self, growing: GrowingAnswer, state: MessageState) -> None:
         self.gathering.seconds = WATCHED_S  # who else is answered by this engine looks as often as before
         self._save.stop()
         self.patience.stop()
         self._is_broken_off = self._is_broken_off or state != "complete"
         self._engine.withdraw_stuck()
-        run = growing.run  # not the session's newest: another program may have asked meanwhile, or a session begun
-        stats = stats_of(run, self._started.engagement if self._started else None) if run else None
+        stats = self._stats(growing)
         whole = stats if growing.before is None else joined(growing.before.stats, stats)
         growing.show_status(speed_words(whole) if whole else "")
         view = growing.view

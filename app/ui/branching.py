@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.chat.conversation import can_go_on
+from app.ui.remote_words import ASK_AGAIN, NO_GOING_ON
 from app.ui.told import Told
 from app.ui.tr import tr
 
@@ -73,7 +74,12 @@ class Branching(QObject):
     def go_on(self, number: int) -> None:
         """Let an answer that stopped go on where it did; where something follows it, as an alternative."""
         message = self._message(number)
-        if message is None or not can_go_on(message) or not self._answering.is_ready():
+        if message is None or not can_go_on(message):
+            return
+        if self._answering.is_remote:
+            self._window.notice.say("info", NO_GOING_ON, ASK_AGAIN, expires_s=8)
+            return
+        if not self._answering.is_ready():
             return
         with Told(self._window.notice, tr("The answer cannot go on.")):
             self._answering.begin(self._chats.go_on(number))

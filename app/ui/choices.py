@@ -11,10 +11,12 @@ from msgspec import structs
 from app.chat.chat_settings import ConversationSettings
 from app.errors import SettingsError
 from app.host import PairChoice
+from app.host.remote_servers import readable
+from app.host.remote_wire import ServerModel
 from app.memory_types import FLASH_ATTENTION, is_quantised
 from app.models.models_folder import chosen_folder
 from app.protocol import MAX_DRAFT_TOKENS, Loaded, MemoryTypes, Sampling, SpecType, Speculation
-from app.settings import Settings, load_settings, save_settings
+from app.settings import ModelServer, Settings, load_settings, save_settings
 from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
 from app.ui.tr import tr
 
@@ -107,6 +109,18 @@ class Choices:
     def kinds(self) -> tuple[SpecType, ...]:
         """The drafters to try, whether or not the switch is on."""
         return self.settings.spec_types
+
+    @property
+    def servers(self) -> tuple[ModelServer, ...]:
+        """The other servers that can be asked."""
+        return readable(self.settings.servers)
+
+    @property
+    def remote(self) -> ServerModel | None:
+        """The model of another server that answers, ``None`` while one of this computer does."""
+        chosen = self.settings
+        is_added = any(server.url == chosen.server_url for server in self.servers)
+        return ServerModel(chosen.server_url, chosen.server_model) if is_added and chosen.server_model else None
 
     def pair(self) -> PairChoice:
         """What to load."""

@@ -50,6 +50,7 @@ from app.ui.palette import PaletteControl
 from app.ui.panel_control import PanelControl
 from app.ui.profiler import ProfilerControl
 from app.ui.program_actions import ProgramActions
+from app.ui.remote_control import RemoteControl
 from app.ui.roofline import RooflineControl
 from app.ui.said import said
 from app.ui.serving_control import ServingControl
@@ -123,6 +124,8 @@ class Controller(QObject):
         self.shelf = ShelfControl(window, self.library, self.choices, self.engine, self.models)
         self.devices = DevicesControl(window, self.choices, self.engine)
         self.serving = ServingControl(window, self.host, self.library, self.choices)
+        self.remote = RemoteControl(window, self.choices, self.engine, self.answering.keys)
+        self.remote.is_answering = lambda: self.answering.is_busy
         self._offer_actions(theme)
         self.wanted_backup: Path | None = None
         self._closed = asyncio.get_running_loop().create_future()
@@ -142,7 +145,7 @@ class Controller(QObject):
         window = self.window
         self.chat_actions = ChatActions(window, self.chats)
         self.actions = WindowActions(window, self.choices, self.engine, self.models)
-        self.actions.use(self.shelf, self.devices, self.serving)
+        self.actions.use(self.shelf, self.devices, self.serving, self.remote)
         window.action_list.add(*conversation_actions(self.conversation, self.branching, self.deleting))
         self.menu = WindowMenu(window)
         self.data = DataControl(window, self.chats)
@@ -203,7 +206,16 @@ class Controller(QObject):
         """Stop the answer, save, end the engine; each within a bounded time."""
         self._charts.stop()
         measuring = (self.counts, self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
-        asking = (self.serving, self.data, self.settings, self.crash, self.notify, self.updates, self.conversation)
+        asking = (
+            self.serving,
+            self.remote,
+            self.data,
+            self.settings,
+            self.crash,
+            self.notify,
+            self.updates,
+            self.conversation,
+        )
         parts = (
             *asking,
             *measuring,

@@ -5,32 +5,36 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog
 
 from app.errors import EngineDiedError, ModelError, SlipstreamError
 from app.host import Host, HostState, PairChoice
 from app.host.background import beside
 from app.models.library import Contents, Library
-from app.protocol import Engagement, Loaded, LoadProgress, Plan, SpecType
+from app.protocol import Engagement, LoadProgress, Plan, SpecType
+from app.ui.model_file import choose_model_file
 from app.ui.pair_bar import ModelOption, option_of
+from app.ui.remote_words import NOT_MEASURED, picked_server, picker_name, ready_words, server_options
 from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.wording import (
+    ANSWERING,
     debt_words,
     device_words,
     engagement_words,
     expected_words,
     load_words,
+    phase_words,
     plan_words,
 )
 
 if TYPE_CHECKING:
+    from app.host.remote_wire import ServerModel
     from app.ui.choices import Choices
     from app.ui.main_window import MainWindow
 
@@ -74,8 +78,8 @@ class EngineControl(QObject):
         bar = window.pair_bar
         bar.target_picked.connect(self.pick_target)
         bar.drafter_picked.connect(self.pick_drafter)
-        bar.open_target_requested.connect(lambda: self._open_file(tr("Open a model"), self.pick_target))
-        bar.open_draft_requested.connect(lambda: self._open_file(tr("Open a draft model"), self.pick_drafter))
+        bar.open_target_requested.connect(lambda: choose_model_file(window, tr("Open a model"), self.pick_target))
+        bar.open_draft_requested.connect(lambda: choose_model_file(window, tr("Open a draft model"), self.pick_drafter))
         bar.speculation_toggled.connect(self.on_speculation_toggled)
         window.transcript.restart_requested.connect(self.restart)
         self.offer(Contents())
@@ -91,7 +95,9 @@ class EngineControl(QObject):
     def can_answer(self) -> bool:
         """Whether a question would be answered, now or after the load that is running."""
         state = self._host.state
-        return self.is_loading or state.loaded is not None or state.phase == "loading"
+        return (
+            self._choices.remote is not None or self.is_loading or state.loaded is not None or state.phase == "loading"
+        )
 
     def start(self) -> None:
         """List the models and load the chosen pair."""
@@ -110,8 +116,9 @@ class EngineControl(QObject):
             await asyncio.wait([self._task])
 
     def load(self) -> None:
-        """Load the chosen pair, in place of a load that is running."""
-        self._run(self._load())
+        """Load the chosen pair, in place of a load that is running; while a server answers, it waits for its choice."""
+        if self._choices.remote is None:
+            self._run(self._load())
 
     def restart(self) -> None:
         """Start the engine again with the same pair."""
@@ -132,7 +139,8 @@ class EngineControl(QObject):
     async def _start(self) -> None:
         with suppress(TimeoutError):  # a drive that hangs does not keep the model waiting; the watch tells later
             self.offer(await asyncio.wait_for(beside(self._library.contents, "library"), LIST_PATIENCE_S))
-        await self._load()
+        if self._choices.remote is None:
+            await self._load()
 
     async def _load(self, *, is_restart: bool = False) -> None:
         self._engagement = None
@@ -184,7 +192,7 @@ class EngineControl(QObject):
         if loaded is None:
             return
         self._choices.note_loaded(loaded)
-        self._show_pickers()
+        self.show_pickers()
         for notice in loaded.notices:
             self._window.notice.say("warning", notice.message, notice.hint)
 
@@ -201,9 +209,9 @@ class EngineControl(QObject):
             spec_types=kinds,
             **self._choices.how_loaded(state.pair),
         )
-        self._show_pickers()
+        self.show_pickers()
 
-    def _show_pickers(self) -> None:
+    def show_pickers(self) -> None:
         """Offer what can be picked, with what is picked."""
         loaded = self._host.state.loaded
         has_heads = (
@@ -211,7 +219,11 @@ class EngineControl(QObject):
             and "draft-mtp" in loaded.drafters
             and (loaded.draft is None or "draft-simple" in loaded.drafters)
         )
-        self._window.pair_bar.show_targets(self._options, self._choices.settings.target)
+        remote = self._choices.remote
+        options = [*self._options, *server_options(self._choices.servers, remote)]
+        self._window.pair_bar.show_targets(
+            options, self._choices.settings.target if remote is None else picker_name(remote)
+        )
         self._window.pair_bar.show_drafters(self._drafts, self._choices.drafter, has_heads=has_heads)
 
     def on_progress(self, progress: LoadProgress) -> None:
@@ -230,17 +242,30 @@ class EngineControl(QObject):
     # --- choosing -------------------------------------------------------------------------------------
 
     def pick_target(self, name: str) -> None:
-        """Chat with another model."""
+        """Chat with another model, of this computer or of a server."""
+        if (remote := picked_server(name)) is not None:
+            self.pick_server(remote)
+            return
         self._remember_kinds()
-        self._choices.change(target=name)
-        self._window.pair_bar.show_targets(self._options, name)
+        self._choices.change(target=name, server_url="", server_model="")
+        self.show_pickers()
         self.load()
+
+    def pick_server(self, remote: ServerModel) -> None:
+        """Chat with a server's model; what is loaded here stays, for whoever comes back to it."""
+        if self._choices.remote is None and self.is_loading and self._task is not None:
+            self._task.cancel()
+        self._choices.change(server_url=remote.url, server_model=remote.model)
+        self._engagement = None
+        self.show_pickers()
+        self.refresh()
+        self.loaded_changed.emit()
 
     def pick_drafter(self, name: str) -> None:
         """Let somebody else draft; the target is kept, and so is the switch."""
         self._remember_kinds()
         self._choices.choose_drafter(name)
-        self._show_pickers()
+        self.show_pickers()
         self._engagement = None
         if self._host.state.pair != self._choices.pair():
             self.load()
@@ -250,9 +275,9 @@ class EngineControl(QObject):
     def pick_pair(self, target: str, drafter: str, kind: SpecType = "draft-simple") -> None:
         """Chat with another model and let that one draft for it; the switch is kept."""
         self._remember_kinds()
-        self._choices.change(target=target)
+        self._choices.change(target=target, server_url="", server_model="")
         self._choices.choose_drafter(drafter, kind)
-        self._show_pickers()
+        self.show_pickers()
         self.load()
 
     async def relist(self) -> None:
@@ -263,7 +288,7 @@ class EngineControl(QObject):
         """Let exactly these draft, with this file or none: what was measured is what is used."""
         self._remember_kinds()
         self._choices.change(draft=draft, spec_types=kinds)
-        self._show_pickers()
+        self.show_pickers()
         self._engagement = None
         if self._host.state.pair != self._choices.pair():
             self.load()
@@ -299,19 +324,11 @@ class EngineControl(QObject):
         self._is_answering = is_answering
         self.refresh()
 
-    def _open_file(self, title: str, then: Callable[[str], None]) -> None:
-        dialog = QFileDialog(self._window, title)
-        dialog.setNameFilters([tr("Models (*.gguf)"), tr("All files (*)")])
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(then)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-
     def offer(self, contents: Contents) -> None:
         """Offer these models to chat with, and to draft with also those that can only draft."""
         self._options = [option_of(entry) for entry in contents.models]
         self._drafts = [*self._options, *(option_of(entry) for entry in contents.drafters)]
-        self._show_pickers()
+        self.show_pickers()
         self.refresh()
 
     # --- saying ---------------------------------------------------------------------------------------
@@ -354,38 +371,24 @@ class EngineControl(QObject):
             words = engagement_words(self._engagement)
             if self._plan is not None:
                 words = plan_words(self._engagement, self._plan)
-        bar = self._window.pair_bar
+        bar, is_here = self._window.pair_bar, self._choices.remote is None
+        words = words if is_here else NOT_MEASURED
         bar.show_speculation(is_on=chosen.speculation, words=words)
         saved = debt_words(self._plan) if self._is_answering else ""
         self._window.panel.show_state(f"{words}; {saved}" if saved else words)
-        bar.show_device(device_words(loaded))
-        bar.enable_pickers(can_pick=self._host.state.phase != "answering")
+        bar.show_device(device_words(loaded) if is_here else "")
+        is_free = self._host.state.phase != "answering" and not (self._is_answering and not is_here)
+        bar.enable_pickers(can_pick=is_free, can_draft=is_here)
         status = self.status_words()
         self._window.show_status(status)
         self._window.transcript.welcome.show_state(status)
 
     def status_words(self) -> str:
         """What the program is doing, in one line."""
-        state = self._host.state
-        match state.phase:
-            case "starting":
-                return tr("Starting the engine…")
-            case "loading":
-                return self._progress or said(state.detail) or tr("Loading the model…")
-            case "answering":
-                return tr("Answering. Esc stops.")
-            case "died":
-                return tr("The engine has stopped.")
-            case "stopped":
-                return tr("The engine is not running.") if state.pair else tr("Starting…")
-            case "idle":
-                return self._idle_words(state.loaded)
-
-    def _idle_words(self, loaded: Loaded | None) -> str:
-        if loaded is None:
-            return tr("No model is loaded. Choose one above, or open a GGUF file.")
-        name = tr("The starter model") if self._choices.settings.target == "starter" else loaded.target.name
-        return tr("{name} is ready. Everything stays on this computer.").format(name=name)
+        state, remote = self._host.state, self._choices.remote
+        if remote is not None:
+            return ANSWERING if self._is_answering else ready_words(remote)
+        return phase_words(state, self._progress, self._choices.settings.target)
 
     def explain_refusal(self) -> None:
         """Say why a question cannot be answered now; the question stays in the composer."""

@@ -241,7 +241,8 @@ class PairBar(QWidget):
         self._device.setText(words)
         self._device.setVisible(bool(words))
 
-    def enable_pickers(self, *, can_pick: bool) -> None:
-        """Lock the pickers while a model loads or answers; the switch stays free."""
+    def enable_pickers(self, *, can_pick: bool, can_draft: bool = True) -> None:
+        """Lock the pickers while a model loads or answers; the switch stays free, unless a server answers."""
         self._target.setEnabled(can_pick)
-        self._drafter.setEnabled(can_pick)
+        self._drafter.setEnabled(can_pick and can_draft)
+        self._switch.setEnabled(can_draft)

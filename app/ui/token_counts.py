@@ -68,7 +68,7 @@ class TokenCounts(QObject):
 
     async def _count(self) -> None:
         composer, loaded = self._window.composer, self._host.state.loaded
-        if loaded is None:
+        if loaded is None or self._choices.remote is not None:  # a server counts in its own way
             composer.gauge.show_use(None)
             return
         try:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
     from app.ui.models_control import ModelsControl
+    from app.ui.remote_control import RemoteControl
     from app.ui.serving_control import ServingControl
     from app.ui.shelf_control import ShelfControl
 
@@ -46,7 +47,7 @@ class WindowActions(QObject):
             WindowAction("engine.restart", tr("Start the engine again"), self._engine.restart, "models"),
         )
 
-    def use(self, shelf: ShelfControl, devices: DevicesControl, serving: ServingControl) -> None:
+    def use(self, shelf: ShelfControl, devices: DevicesControl, serving: ServingControl, remote: RemoteControl) -> None:
         """Offer what can be done with model files and devices, and the server."""
         self._window.action_list.add(
             WindowAction(
@@ -56,6 +57,13 @@ class WindowActions(QObject):
             WindowAction("models.devices", tr("Devices and runtimes…"), devices.open, "models", ("Ctrl+Shift+R",)),
             WindowAction(
                 "models.serve", tr("Serve on this computer…"), serving.open, "models", also=tr("server api key openai")
+            ),
+            WindowAction(
+                "models.remote",
+                tr("Models on other servers…"),
+                remote.open,
+                "models",
+                also=tr("remote address key openai llama-server vllm sglang"),
             ),
         )
 

@@ -12,6 +12,7 @@ from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.conversation import AnswerStats, Message
+    from app.host import HostState
     from app.protocol import DraftTokens, Engagement, Loaded, LoadProgress, Plan, Prefill, SpecType, Started
 
 _STAGES = {"target": tr("Loading the model"), "draft": tr("Loading the draft model"), "warmup": tr("Warming up")}
@@ -27,7 +28,34 @@ _DRAFTERS = {
 _EXPECTED = re.compile(r"expected (\d+(?:\.\d+)?)x of plain speed")
 _LEAST_DEBT_S = 0.05
 
+REPORTED = tr("reported by the server")
+ANSWERING = tr("Answering. Esc stops.")
 NOT_LOADED = tr("No model is loaded.")
+
+
+def phase_words(state: HostState, progress: str, target: str) -> str:
+    """What the engine is doing, in one line; ``progress`` is how far a load has come, ``target`` what was chosen."""
+    match state.phase:
+        case "starting":
+            return tr("Starting the engine…")
+        case "loading":
+            return progress or said(state.detail) or tr("Loading the model…")
+        case "answering":
+            return ANSWERING
+        case "died":
+            return tr("The engine has stopped.")
+        case "stopped":
+            return tr("The engine is not running.") if state.pair else tr("Starting…")
+        case "idle":
+            return _idle_words(state.loaded, target)
+
+
+def _idle_words(loaded: Loaded | None, target: str) -> str:
+    """Who is ready to answer."""
+    if loaded is None:
+        return tr("No model is loaded. Choose one above, or open a GGUF file.")
+    name = tr("The starter model") if target == "starter" else loaded.target.name
+    return tr("{name} is ready. Everything stays on this computer.").format(name=name)
 
 
 def tip(words: str) -> str:
@@ -162,7 +190,7 @@ def threads_words(device: str, n_threads: int) -> str:
 
 def speed_words(stats: AnswerStats) -> str:
     """The line under an answer: speed, first token, acceptance, speculation, how it ended."""
-    parts = []
+    parts = [reported_words(stats)] if stats.reported is not None else []
     if stats.decode_tps is not None:
         parts.append(tr("{decode_tps:.1f} tok/s").format(decode_tps=stats.decode_tps))
     if stats.ttft_s is not None:
@@ -182,7 +210,31 @@ def speed_words(stats: AnswerStats) -> str:
         parts.append(tr("speculation off"))
     if stats.stop_reason is not None and (ending := _ending(stats)):
         parts.append(ending)
-    return " · ".join(parts)
+    return " · ".join(filter(None, parts))
+
+
+def reported_words(stats: AnswerStats) -> str:
+    """The figures that a server gave with an answer, each called its own word."""
+    told = stats.reported
+    if told is None:
+        return ""
+    parts = []
+    if told.decode_tps is not None:
+        parts.append(tr("{decode_tps:.1f} tok/s").format(decode_tps=told.decode_tps))
+    if told.ttft_s is not None:
+        parts.append(tr("first token {ttft_s:.2f} s").format(ttft_s=told.ttft_s))
+    if told.tokens is not None:
+        parts.append(tr("{n_tokens:,} token(s)", None, told.tokens).format(n_tokens=told.tokens))
+    if told.proposed is not None and told.accepted is not None and (told.proposed or told.drafter):
+        share = told.accepted / told.proposed if told.proposed else 0.0
+        parts.append(
+            tr("draft accepted {n_accepted:,}/{n_proposed:,} ({share:.1%})").format(
+                n_accepted=told.accepted, n_proposed=told.proposed, share=share
+            )
+        )
+    if told.not_engaged:
+        parts.append(tr("speculation not engaged: {why}").format(why=told.not_engaged))
+    return tr("{figures}, {reported}").format(figures=" · ".join(parts), reported=REPORTED) if parts else ""
 
 
 def _ending(stats: AnswerStats) -> str:

@@ -57,6 +57,7 @@ FAILURES = {
     ("models-folder",): ("/dev/null/nowhere",),
     ("search",): ("words",),
     ("pull",): ("org/nothing",),
+    ("servers",): ("--add", "127.0.0.1:9"),
     ("runtime",): ("--add", "no-such-folder"),
     ("chats", "export"): ("--all", "--out", "/dev/null/nowhere/x.md"),
     ("chats", "import"): ("no-such-file.json",),
