@@ -16,7 +16,8 @@ from msgspec import structs
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
-from app.errors import SlipstreamError
+from app.errors import EngineError, SlipstreamError
+from app.host.remote_wire import read_address
 from app.protocol import ChatMessage, Rendered, Templating
 from app.ui.conversation_boxes import read_text
 from app.ui.conversation_prompt_dialog import PromptDialog
@@ -36,6 +37,8 @@ NO_EFFORT = tr("This model's template cannot be asked for it, so the setting cha
 MOST_CHARS, MOST_LINE_CHARS = 200_000, 20_000
 TOO_LONG = tr("That is longer than any chat template. It was not taken over.")
 NEXT_MESSAGE = tr("(your next message)")
+THEIR_PROMPT = tr("The server at {place} makes the prompt, with its own template.")
+THEIR_TEMPLATE = tr("Choose a model of this computer to see one.")
 
 
 def is_possible(text: str) -> bool:
@@ -111,6 +114,8 @@ class PromptControl(QObject):
                     self.dialog.offer_own(seen.template, is_override=self._override() is not None)
 
     async def _rendered(self) -> Rendered:
+        if (remote := self._choices.remote) is not None:
+            raise EngineError(THEIR_PROMPT.format(place=read_address(remote.url).words), THEIR_TEMPLATE)
         own = self._chats.settings
         form = Templating(template=self._override(), reasoning=own.reasoning, reasoning_effort=own.reasoning_effort)
         return await self._host.render(self._messages(), form)

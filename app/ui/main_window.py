@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, QSize, Signal
+from PySide6.QtCore import QSettings, QSize, Qt, Signal
 from PySide6.QtWidgets import QMainWindow
 
 from app.paths import config_dir
@@ -107,7 +107,6 @@ class MainWindow(QMainWindow):
 
     def build(self) -> None:
         """Make the parts and put them in their places; the imports are here so that the frame is shown first."""
-        from PySide6.QtCore import Qt
         from PySide6.QtGui import QIcon
         from PySide6.QtWidgets import QSplitter
 
@@ -153,6 +152,7 @@ class MainWindow(QMainWindow):
         from app.ui.transcript import TEXT_WIDTH_PX
 
         self._status = named(QLabel(tr("Starting…"), wordWrap=True), "status")
+        self._status.setTextFormat(Qt.TextFormat.PlainText)
         self._status.setFont(text_font(-0.5))
         foot = QWidget(maximumWidth=TEXT_WIDTH_PX + 2 * GRID)
         lower = QVBoxLayout(foot)

@@ -54,6 +54,7 @@ class MessageFoot(QWidget):
         self._buttons: dict[MessageAction, IconButton] = {}
         self._words = ""
         self.status = named(QLabel(wordWrap=True), "status")
+        self.status.setTextFormat(Qt.TextFormat.PlainText)  # some of it are a server's own words
         self.status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.status.setFont(number_font(-0.5))
         self.status.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -171,6 +171,7 @@ class Welcome(QScrollArea):
         title = QLabel(tr("Ask something"), alignment=Qt.AlignmentFlag.AlignHCenter)
         title.setFont(text_font(8.0, bold=True))
         self._state = named(QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignHCenter), "state")
+        self._state.setTextFormat(Qt.TextFormat.PlainText)
         self.suggestion = Suggestion()
         column = QVBoxLayout()
         column.setSpacing(GRID)

@@ -1656,6 +1656,14 @@ gelöscht {when}, %n Nachrichten</numerusform>
         <translation>(Ihre nächste Nachricht)</translation>
     </message>
     <message>
+        <source>The server at {place} makes the prompt, with its own template.</source>
+        <translation>Der Server unter {place} macht den Prompt mit seiner eigenen Vorlage.</translation>
+    </message>
+    <message>
+        <source>Choose a model of this computer to see one.</source>
+        <translation>Wählen Sie ein Modell dieses Computers, um einen zu sehen.</translation>
+    </message>
+    <message>
         <source>Far more tokens than the context of {n_ctx:,} holds.</source>
         <translation>Viel mehr Token, als der Kontext von {n_ctx:,} fasst.</translation>
     </message>

@@ -17,6 +17,8 @@ from tests.cli.commands import run, run_here, started
 from tests.fixtures import tiny
 from tests.metrics.test_export import recomputed, validate
 
+ALONE = ("--threads", 1)
+"""One thread waits for no core that another test has."""
 LONG = ("--max-tokens", 4000, "--temperature", 0)
 
 
@@ -39,7 +41,7 @@ def lines_of(output: str) -> dict[str, str]:
 
 @pytest.mark.linux
 def test_bytes_that_are_no_text_do_not_stop_an_answer():
-    done = run("infer", "starter", "-p", os.fsdecode(b"Say \xff hello."), "--max-tokens", 3, "--json")
+    done = run("infer", "starter", "-p", os.fsdecode(b"Say \xff hello."), "--max-tokens", 3, "--json", *ALONE)
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["prompt"] == "Say \ufffd hello."
@@ -54,7 +56,9 @@ def test_a_temperature_without_meaning_is_wrong_usage(temperature):
 
 
 def test_starter_answers_in_text_and_says_what_it_cost():
-    done = run("infer", "starter", "-p", "Say hello.", "--max-tokens", 12, "--temperature", 0, "--spec-type", "ngram")
+    done = run(
+        "infer", "starter", "-p", "Say hello.", "--max-tokens", 12, "--temperature", 0, "--spec-type", "ngram", *ALONE
+    )
 
     assert done.returncode == 0, done.stderr
     text, _, block = done.stdout.rpartition("\n\n")
@@ -154,7 +158,7 @@ item ::= [0-9]{1,3}
 def test_an_answer_keeps_to_a_grammar_however_it_is_drafted(tmp_path):
     path = tmp_path / "list.gbnf"
     path.write_text(LIST)
-    ask = ("infer", "starter", "-p", "Three numbers, please.", "--json", "--seed", 3, "--grammar-file", path)
+    ask = ("infer", "starter", "-p", "Three numbers, please.", "--json", "--seed", 3, "--grammar-file", path, *ALONE)
     documents = [
         json.loads(run_here(*ask, *how).stdout) for how in ((), ("--spec-type", "ngram", "--draft-tokens", "8"))
     ]

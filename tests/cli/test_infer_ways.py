@@ -24,6 +24,8 @@ from tests.fixtures.splitting import split_in_two
 from tests.metrics.test_export import validate
 
 SHORT = ("--max-tokens", 8, "--seed", 1)
+QUICK = "--max-tokens 16 --threads 1"
+"""In place of 200 tokens; one thread waits for no core that another test has."""
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +365,7 @@ def test_each_example_of_the_readme_does_what_it_says(home, tiny_pair, server):
     tiny_mtp.qwen35_embedded(folder / "mtp.gguf")
     for line in examples("infer"):
         command, _, comment = line.partition("  # ")
-        command = command.replace("http://127.0.0.1:18181", server.url).replace("--max-tokens 200", "--max-tokens 16")
+        command = command.replace("http://127.0.0.1:18181", server.url).replace("--max-tokens 200", QUICK)
         done = subprocess.run(
             ["bash", "-c", f"set -o pipefail; {command}"],
             cwd=ROOT,

@@ -143,8 +143,8 @@ def serving(answers=None, pair=None, limits=None, **how) -> Iterator[Running]:
 
 @pytest.fixture(scope="package")
 def starter():
-    """A server with the starter, for all tests of this folder."""
-    with serving() as running:
+    """A server with the starter, for all tests of this folder; on one thread, which waits for nobody else's tests."""
+    with serving(pair=PairChoice("starter", n_threads=1)) as running:
         yield running
 
 

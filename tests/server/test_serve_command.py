@@ -39,7 +39,7 @@ def address(process) -> str:
 def test_every_example_of_the_readme_works():
     (_, command), *others = examples()
     arguments = command.split()[3:]
-    with started(*arguments, "--port", "0") as process:
+    with started(*arguments, "--port", "0", "--threads", "1") as process:
         url = address(process)
         for kind, text in others:
             text = text.replace("http://127.0.0.1:18181", url)

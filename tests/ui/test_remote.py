@@ -8,6 +8,7 @@ import logging
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
+from PySide6.QtCore import Qt
 
 from app.chat.export import html_page, markdown
 from app.chat.store import ChatStore
@@ -162,6 +163,7 @@ def test_thoughts_are_told_from_the_answer(program, server):
         view = await program.ask("When?")
         assert view.text == "<think>A train, then.</think>\n\nIt leaves."
         assert "not engaged: The vocabularies differ." in view.status
+        assert view.foot.status.textFormat() is Qt.TextFormat.PlainText
 
     program.run(story)
     assert (stored()[-1].reasoning, stored()[-1].text) == ("A train, then.", "It leaves.")
@@ -299,5 +301,17 @@ def test_an_address_that_somebody_broke_in_the_settings_is_passed_over(program):
         assert program.controller.remote.dialog.state.text() == NONE_YET
         await program.ask("Who answers?")
         assert len(program.host.session.runs) == 1
+
+    program.run(story)
+
+
+def test_the_prompt_of_a_server_is_not_made_up(program, server):
+    async def story():
+        await choose(program, server.url, "speaks")
+        prompt = program.controller.conversation.prompt
+        prompt.open()
+        await program.until(lambda: prompt.dialog.notices.text())
+        assert prompt.dialog.notices.text().startswith(f"The server at {server.url} makes the prompt")
+        assert prompt.dialog.prompt.toPlainText() == ""
 
     program.run(story)
