@@ -4400,8 +4400,76 @@ Einstellungen: {config_dir}</translation>
         <translation>Server &amp;hinzufügen</translation>
     </message>
     <message>
+        <source>Any server with OpenAI&apos;s API can answer in place of a model on this computer: llama-server, vLLM, SGLang, or Slipstream on another machine. Nothing is asked of a server before you add it here, and what you write goes to it only while one of its models is chosen. Its figures are its own words and are shown as reported by the server.</source>
+        <translation>Jeder Server mit der API von OpenAI kann anstelle eines Modells auf diesem Computer antworten: llama-server, vLLM, SGLang oder Slipstream auf einem anderen Rechner. Kein Server wird gefragt, bevor Sie ihn hier hinzufügen, und was Sie schreiben, geht nur an ihn, solange eines seiner Modelle gewählt ist. Seine Zahlen sind seine eigenen Angaben und werden als vom Server gemeldet gezeigt.</translation>
+    </message>
+    <message>
+        <source>The link to {places} is not encrypted: whoever is on the network can read what you write, and the key. Use it only in a network that you trust, or serve with https.</source>
+        <translation>Die Verbindung zu {places} ist nicht verschlüsselt: Wer im Netz ist, kann mitlesen, was Sie schreiben, und den Schlüssel. Verwenden Sie sie nur in einem Netz, dem Sie vertrauen, oder bieten Sie den Dienst mit https an.</translation>
+    </message>
+    <message>
+        <source>No server was added yet.</source>
+        <translation>Noch wurde kein Server hinzugefügt.</translation>
+    </message>
+    <message>
+        <source>Models on other servers</source>
+        <translation>Modelle auf anderen Servern</translation>
+    </message>
+    <message>
+        <source>As in http://192.168.1.20:8000 or https://models.example</source>
+        <translation>Wie in http://192.168.1.20:8000 oder https://models.example</translation>
+    </message>
+    <message>
+        <source>None, if it asks for none</source>
+        <translation>Keiner, falls er keinen verlangt</translation>
+    </message>
+    <message>
+        <source>&amp;Test the connection</source>
+        <translation>Verbindung &amp;testen</translation>
+    </message>
+    <message>
         <source>Remo&amp;ve server</source>
         <translation>Ser&amp;ver entfernen</translation>
+    </message>
+    <message>
+        <source>&amp;Chat with this model</source>
+        <translation>Mit diesem Modell &amp;chatten</translation>
+    </message>
+    <message>
+        <source>Servers</source>
+        <translation>Server</translation>
+    </message>
+    <message>
+        <source>Models of the server</source>
+        <translation>Modelle des Servers</translation>
+    </message>
+    <message>
+        <source>Key of the server</source>
+        <translation>Schlüssel des Servers</translation>
+    </message>
+    <message>
+        <source>It goes to this server and nowhere else. It is kept in the keyring of this system.</source>
+        <translation>Er geht an diesen Server und sonst nirgendwohin. Er wird im Schlüsselbund dieses Systems aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>Addr&amp;ess</source>
+        <translation>Adr&amp;esse</translation>
+    </message>
+    <message>
+        <source>&amp;Key</source>
+        <translation>Schlüsse&amp;l</translation>
+    </message>
+    <message>
+        <source>&amp;Servers</source>
+        <translation>&amp;Server</translation>
+    </message>
+    <message>
+        <source>&amp;Models</source>
+        <translation>&amp;Modelle</translation>
+    </message>
+    <message>
+        <source>{name} (answers now)</source>
+        <translation>{name} (antwortet gerade)</translation>
     </message>
     <message>
         <source>Add&amp;ress</source>
@@ -5303,6 +5371,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>server api schlüssel openai</translation>
     </message>
     <message>
+        <source>Models on other servers…</source>
+        <translation>Modelle auf anderen Servern…</translation>
+    </message>
+    <message>
+        <source>remote address key openai llama-server vllm sglang</source>
+        <translation>entfernt adresse schlüssel openai llama-server vllm sglang</translation>
+    </message>
+    <message>
         <source>Speculation on or off</source>
         <translation>Spekulation an oder aus</translation>
     </message>
@@ -5373,6 +5449,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>token tree</source>
         <translation>Tokenbaum</translation>
+    </message>
+    <message>
+        <source>reported by the server</source>
+        <translation>vom Server gemeldet</translation>
     </message>
     <message>
         <source>{names}, lossy</source>
@@ -5496,6 +5576,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>speculation off</source>
         <translation>ohne Spekulation</translation>
+    </message>
+    <message>
+        <source>speculation not engaged: {why}</source>
+        <translation>Spekulation nicht aktiv: {why}</translation>
+    </message>
+    <message>
+        <source>{figures}, {reported}</source>
+        <translation>{figures}, {reported}</translation>
     </message>
     <message>
         <source>stopped at the length limit</source>
@@ -6724,6 +6812,76 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>No model is called {name}.</source>
         <translation>Kein Modell heißt {name}.</translation>
+    </message>
+    <message>
+        <source>Waiting for {place}…</source>
+        <translation>Warten auf {place}…</translation>
+    </message>
+    <message>
+        <source>Asking {place} what it has…</source>
+        <translation>{place} wird gefragt, was es dort gibt…</translation>
+    </message>
+    <message>
+        <source>This system has no keyring: the key is forgotten when the program ends.</source>
+        <translation>Dieses System hat keinen Schlüsselbund: Der Schlüssel ist vergessen, wenn das Programm endet.</translation>
+    </message>
+    <message>
+        <source>does not answer as it should</source>
+        <translation>antwortet nicht, wie er sollte</translation>
+    </message>
+    <message numerus="yes">
+        <source>answers, and has %n model(s)</source>
+        <translation>
+            <numerusform>antwortet und hat %n Modell</numerusform>
+            <numerusform>antwortet und hat %n Modelle</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>answers, but has no model</source>
+        <translation>antwortet, hat aber kein Modell</translation>
+    </message>
+    <message>
+        <source>{place} was removed, and its key was forgotten.</source>
+        <translation>{place} wurde entfernt und der Schlüssel vergessen.</translation>
+    </message>
+    <message>
+        <source>An answer is being written. Wait for it, or stop it in the conversation (Esc).</source>
+        <translation>Gerade wird geantwortet. Warten Sie, oder halten Sie die Antwort in der Unterhaltung an (Esc).</translation>
+    </message>
+    <message numerus="yes">
+        <source>not asked since the program began; had %n model(s)</source>
+        <translation>
+            <numerusform>seit dem Start nicht gefragt; hatte %n Modell</numerusform>
+            <numerusform>seit dem Start nicht gefragt; hatte %n Modelle</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>A server answers: whether it drafts is its own business, and nothing of it is measured here.</source>
+        <translation>Ein Server antwortet: Ob er spekuliert, ist seine Sache, und nichts davon wird hier gemessen.</translation>
+    </message>
+    <message>
+        <source>A server cannot go on with an answer.</source>
+        <translation>Ein Server kann eine Antwort nicht fortsetzen.</translation>
+    </message>
+    <message>
+        <source>Let it answer again, or choose a model of this computer and continue.</source>
+        <translation>Lassen Sie ihn noch einmal antworten, oder wählen Sie ein Modell dieses Computers und setzen Sie fort.</translation>
+    </message>
+    <message>
+        <source>Answers come from {place}.</source>
+        <translation>Antworten kommen von {place}.</translation>
+    </message>
+    <message>
+        <source>{model} answers, from the server at {place}. Everything stays on this computer.</source>
+        <translation>{model} antwortet, vom Server unter {place}. Alles bleibt auf diesem Computer.</translation>
+    </message>
+    <message>
+        <source>{model} answers. What you write goes to {place}, and anybody on the network can read it.</source>
+        <translation>{model} antwortet. Was Sie schreiben, geht an {place}, und jeder im Netz kann es lesen.</translation>
+    </message>
+    <message>
+        <source>{model} answers. What you write goes to {place}, encrypted.</source>
+        <translation>{model} antwortet. Was Sie schreiben, geht verschlüsselt an {place}.</translation>
     </message>
 </context>
 </TS>
