@@ -87,7 +87,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server_port: Annotated[int, Meta(ge=1024, le=65535)] = 18181
     server_open: bool = False
     server_keyed: bool = False
-    servers: Annotated[tuple[ModelServer, ...], Meta(max_length=100)] = ()
+    servers: tuple[ModelServer, ...] = ()
     server_url: Annotated[str, Meta(max_length=2000)] = ""
     server_model: Annotated[str, Meta(max_length=1000)] = ""
     look_for_updates: bool = False

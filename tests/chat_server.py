@@ -18,7 +18,10 @@ USAGE = {
     "completion_tokens_details": {"accepted_prediction_tokens": 14, "rejected_prediction_tokens": 61},
 }
 TIMINGS = {"predicted_per_second": 42.5, "draft_n": 75, "draft_n_accepted": 14, "drafter": "ngram", "not_engaged": ""}
-MODELS = ("speaks", "thinks", "whole", "endless", "breaks", "page", "fault", "bare", "refuses", "hostile", "flood")
+MODELS = (
+    *("speaks", "thinks", "whole", "endless", "breaks", "page", "fault", "bare", "refuses", "hostile", "flood"),
+    *("torrent", "echoes", "empty", "moves", "mute", "gigabyte", "nonsense"),
+)
 
 
 class ChatServer:
@@ -29,6 +32,7 @@ class ChatServer:
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str] = []
         self.gone = threading.Event()
+        self.moved_to = ""
         outer = self
 
         class Handler(_Handler):
@@ -60,6 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
+        self.server_of_test.keys.append(self.headers.get("Authorization", ""))
         if not self._is_admitted():
             return
         self._json(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
@@ -167,6 +172,44 @@ class _Handler(BaseHTTPRequestHandler):
         self._begin()
         self._delta({"content": "a\x1b]0;mine\x07b\x1b[2Jc\u202ed [x](http://e.example/\x1b[31m)\n"})
         self._finish(timings={"draft_n": -5, "draft_n_accepted": 10**30, "predicted_per_second": "fast"})
+
+    def _torrent(self, _body: dict[str, Any]) -> None:
+        self._begin()
+        try:
+            while True:
+                self._delta({"content": "word "})
+        except OSError:
+            self.server_of_test.gone.set()
+
+    def _echoes(self, _body: dict[str, Any]) -> None:
+        self._begin()
+        self._send({"error": {"message": f"not for {self.headers['Authorization']}", "hint": "really"}})
+
+    def _empty(self, _body: dict[str, Any]) -> None:
+        self._begin()
+        self._finish()
+
+    def _moves(self, _body: dict[str, Any]) -> None:
+        self.send_response(307)
+        self.send_header("Location", f"{self.server_of_test.moved_to}/v1/chat/completions")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _mute(self, _body: dict[str, Any]) -> None:
+        self.close_connection = True
+
+    def _gigabyte(self, _body: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(1 << 30))
+        self.end_headers()
+        with suppress(OSError):
+            for _ in range(1 << 10):
+                self.wfile.write(bytes(1 << 20))
+
+    def _nonsense(self, _body: dict[str, Any]) -> None:
+        self.wfile.write(self.headers["Authorization"].encode() * 500 + b"\r\n\r\n")
+        self.close_connection = True
 
     def _flood(self, _body: dict[str, Any]) -> None:
         self._begin()

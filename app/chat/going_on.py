@@ -50,6 +50,8 @@ def joined(before: AnswerStats | None, after: AnswerStats | None) -> AnswerStats
     """Add up the figures of an answer that went on: counts and times of both pieces, the rest of the later one."""
     if before is None or after is None:
         return after or before
+    if before.server:  # nothing of that piece was measured: it keeps its own figures, and adds to none
+        return structs.replace(after, server=before.server, reported=before.reported)
     n_tokens = before.n_tokens + after.n_tokens
     return structs.replace(
         after,

@@ -199,7 +199,8 @@ async def _remote(chosen: InferOptions, url: str) -> RemoteVoice:
     from app.host.remote_servers import ServerKeys
     from app.host.remote_wire import read_address
 
-    key = os.environ.get(API_KEY, "") or await beside(lambda: ServerKeys().find(read_address(url).url), "keyring")
+    kept = await beside(lambda: ServerKeys().find(read_address(url).url), "keyring")
+    key = kept or os.environ.get(API_KEY, "")  # that may be another server's, also the key of our own
     server = RemoteServer(url, key)
     if server.address.is_open_to_others:
         what = "Your messages and the key go" if key else "Your messages go"

@@ -58,7 +58,9 @@ def servers(chosen: ServersOptions) -> None:
     if chosen.add is not None:
         _add(read_address(chosen.add).url, _key(is_asked=chosen.ask_key))
     known = readable(load_settings()[0].servers)
-    listed = [_tried(server) for server in known] if chosen.test else [Listed(one.url, one.models) for one in known]
+    alone = known[0].url if len(known) == 1 else ""
+    is_tried = chosen.test
+    listed = [_tried(one, alone) if is_tried else Listed(one.url, one.models) for one in known]
     _show(listed, as_json=chosen.as_json)
 
 
@@ -102,8 +104,11 @@ def _remove(url: str) -> None:
     note(f"{read_address(url).words} is removed, and its key is forgotten.")
 
 
-def _tried(server: ModelServer) -> Listed:
-    key = os.environ.get(API_KEY, "").strip() or ServerKeys().find(server.url)
+def _tried(server: ModelServer, alone: str) -> Listed:
+    """Ask a server anew. The key of the environment is one server's: it goes nowhere while there are several."""
+    key = ServerKeys().find(server.url)
+    if not key and server.url == alone:
+        key = os.environ.get(API_KEY, "").strip()
     try:
         found = asyncio.run(look(server.url, key))
     except SlipstreamError as fault:

@@ -32,8 +32,15 @@ CONNECT_S = 10.0
 SILENCE_S = 900.0
 """A server that loads a model, or reads a long prompt, is silent for minutes."""
 
+LIST_SILENCE_S = 30.0
+"""What it has, a server knows at once."""
+
+MAX_UNREAD = 64
+"""So many pieces may wait for whoever reads them; then the server has to wait, and a stop comes through at once."""
+
 _MAX_FAULT_BYTES = 64 * 1024
 _MAX_LIST_BYTES = 4 * 1024 * 1024
+_MAX_WORDS = 1000
 
 
 class RemoteServer:
@@ -68,10 +75,12 @@ class RemoteTurn:
     def __init__(self, exchange: _Exchange, request: RemoteRequest) -> None:
         self._exchange, self._request = exchange, request
         self._items: asyncio.Queue[RemoteEvent | SlipstreamError | None] = asyncio.Queue()
+        self._room = threading.Semaphore(MAX_UNREAD)
+        self._is_over = False
 
     def stop(self) -> None:
         """End it: no more events come, also while the server is still being reached."""
-        self._exchange.close()
+        self._hang_up()
         self._items.put_nowait(None)
 
     async def events(self) -> AsyncGenerator[RemoteEvent, None]:
@@ -90,6 +99,9 @@ class RemoteTurn:
         def work() -> None:
             try:
                 for event in self._exchange.chat(self._request):
+                    self._room.acquire()
+                    if self._is_over:
+                        return
                     put(event)
             except SlipstreamError as fault:
                 put(fault)
@@ -102,8 +114,14 @@ class RemoteTurn:
                 if isinstance(item, SlipstreamError):
                     raise item
                 yield item
+                self._room.release()
         finally:
-            self._exchange.close()
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        self._is_over = True
+        self._exchange.close()
+        self._room.release()  # for the thread, if that waits
 
 
 class _Exchange:
@@ -120,23 +138,27 @@ class _Exchange:
     def models(self) -> tuple[str, ...]:
         """Return the names of the server's models."""
         try:
-            answer = self._ask("GET", "/models", None)
+            answer = self._ask("GET", "/models", None, LIST_SILENCE_S)
             return read_models(answer.read(_MAX_LIST_BYTES))
+        except RemoteError as fault:
+            raise self._told(fault) from None
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as fault:
-            raise self._unreachable(fault) from fault
+            raise self._told(self._unreachable(fault)) from None
         finally:
             self._hang_up()
 
     def chat(self, request: RemoteRequest) -> Iterator[RemoteEvent]:
         """Yield an answer as it comes."""
         try:
-            answer = self._ask("POST", "/chat/completions", request.body())
+            answer = self._ask("POST", "/chat/completions", request.body(), SILENCE_S)
             if "json" in (answer.getheader("Content-Type") or ""):
                 yield from read_whole(answer.read(MAX_ANSWER_BYTES))
             else:
                 yield from read_stream(self._lines(answer))
+        except RemoteError as fault:
+            raise self._told(fault) from None
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as fault:
-            raise self._unreachable(fault) from fault
+            raise self._told(self._unreachable(fault)) from None
         finally:
             self._hang_up()
 
@@ -147,10 +169,10 @@ class _Exchange:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
 
-    def _ask(self, verb: str, path: str, body: bytes | None) -> http.client.HTTPResponse:
+    def _ask(self, verb: str, path: str, body: bytes | None, silence_s: float) -> http.client.HTTPResponse:
         self._connection.connect()
         self._socket = self._connection.sock
-        self._socket.settimeout(SILENCE_S)
+        self._socket.settimeout(silence_s)
         headers = {"Accept": "text/event-stream, application/json", "Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -159,11 +181,17 @@ class _Exchange:
         self._connection.request(verb, self._address.root + path, body, headers)
         self._answer = answer = self._connection.getresponse()
         if answer.status != http.HTTPStatus.OK:
-            said = answer.read(_MAX_FAULT_BYTES)
-            if self._key:  # some repeat it, and what they say is shown and may be logged
-                said = said.replace(self._key.encode(), b"(the key)")
-            raise read_fault(answer.status, said, self._address.words)
+            raise read_fault(answer.status, answer.read(_MAX_FAULT_BYTES), self._address.words)
         return answer
+
+    def _told(self, fault: RemoteError) -> RemoteError:
+        """Take the key out of an error: some servers repeat it, and what they say is shown and may be logged.
+
+        Only then is it cut, as half a key is one too many.
+        """
+        said = (fault.message, fault.hint)
+        message, hint = (words.replace(self._key, "(the key)") if self._key else words for words in said)
+        return RemoteError(message[:_MAX_WORDS], hint[:_MAX_WORDS])
 
     def _hang_up(self) -> None:
         if self._answer is not None:

@@ -21,6 +21,11 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """More than this no model says; a server that never ends shall not fill the memory."""
 
+MAX_ADDRESS_CHARS = 1000
+
+_FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
+"""How lines of server-sent events begin."""
+
 
 class _Words(msgspec.Struct, frozen=True):
     content: str | None = None
@@ -142,9 +147,13 @@ def read_address(url: str) -> Address:
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None
-    is_sound = parts.scheme in ("http", "https") and parts.hostname and not parts.username and not parts.query
+    if "@" in parts.netloc or parts.query:  # it is not repeated: what stands there may be a secret
+        raise UsageError("The address of a server holds no name, password or query.", "Its key has a place of its own.")
+    is_sound = parts.scheme in ("http", "https") and parts.hostname and len(text) <= MAX_ADDRESS_CHARS
     if not is_sound or not parts.hostname or not text.isascii() or not text.isprintable() or " " in text:
-        raise UsageError(f"{url!r} is not the address of a server.", "Write it as in http://127.0.0.1:18181.")
+        raise UsageError(
+            f"{url[:MAX_ADDRESS_CHARS]!r} is not the address of a server.", "Write it as in http://127.0.0.1:18181."
+        )
     path = parts.path.rstrip("/")
     return Address(parts.scheme == "https", parts.hostname, port, path if path.endswith("/v1") else f"{path}/v1")
 
@@ -174,7 +183,7 @@ def read_models(data: bytes) -> tuple[str, ...]:
 
 
 def read_fault(status: int, data: bytes, where: str) -> RemoteError:
-    """Say why a server refuses, in its own words where it has some."""
+    """Say why a server refuses, in its own words where it has some, however long."""
     try:
         reply = msgspec.json.decode(data, type=_Reply)
         said = reply.error if reply.error is not None else reply.detail
@@ -182,8 +191,9 @@ def read_fault(status: int, data: bytes, where: str) -> RemoteError:
         said = None
     words = said.message if isinstance(said, _Fault) else said if isinstance(said, str) else ""
     hint = (said.hint or "") if isinstance(said, _Fault) else ""
-    why = " ".join(words.split())[:1000].rstrip(".")
-    sentence = f"The server at {where} refuses ({status})" + (f": {why}." if why else ".")
+    why = " ".join(words.split()).rstrip(".")
+    bare = f"The server at {where} refuses ({status})."
+    sentence = f"The server at {where} refuses ({status}): {why}." if why else bare
     return RemoteError(sentence, hint or _HINTS.get(status, ""))
 
 
@@ -203,7 +213,10 @@ def read_stream(lines: Iterable[bytes]) -> Iterator[RemoteEvent]:
         RemoteError: they hold something else, or end before the answer does.
     """
     reader = _Reader()
+    is_stream = is_other = False
     for line in lines:
+        is_stream = is_stream or line.startswith(_FIELDS)
+        is_other = is_other or bool(line.strip())
         if not line.startswith(b"data:"):
             continue  # a comment that keeps the line open, or a field that the API does not use
         data = line[len(b"data:") :].strip()
@@ -211,6 +224,8 @@ def read_stream(lines: Iterable[bytes]) -> Iterator[RemoteEvent]:
             yield reader.end()
             return
         yield from reader.read(data)
+    if is_other and not is_stream:
+        raise _strange()
     if not reader.is_finished:
         raise RemoteError("The server broke off in mid-answer.", "What came is kept; ask again.")
     yield reader.end()
@@ -252,7 +267,7 @@ class _Reader:
         if reply.error is not None:
             fault_words = reply.error.message if isinstance(reply.error, _Fault) else reply.error
             hint = (reply.error.hint or "") if isinstance(reply.error, _Fault) else ""
-            raise RemoteError(f"The server could not go on: {' '.join(fault_words.split())[:1000]}", hint)
+            raise RemoteError(f"The server could not go on: {' '.join(fault_words.split())}", hint)
         self._model = reply.model or self._model
         self._usage, self._timings = reply.usage or self._usage, reply.timings or self._timings
         for notice in reply.notices or ():

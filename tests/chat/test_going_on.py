@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from app.chat.conversation import AnswerStats, Message, can_go_on, now
 from app.chat.going_on import joined, parts_of, with_marks
+from app.chat.reported import RemoteFigures
 
 TEXTS = [
     "Just an answer.",
@@ -96,3 +97,11 @@ def test_the_figures_of_both_pieces_are_added():
     assert joined(before, None) == before
     assert joined(None, after) == after
     assert joined(None, None) is None
+
+
+def test_what_a_server_reported_is_added_to_nothing():
+    after = AnswerStats(n_tokens=21, n_prompt_tokens=31, decode_tps=20.0, stop_reason="eos", run_id="b")
+    theirs = AnswerStats(server="http://box", reported=RemoteFigures(tokens=7, decode_tps=99.0))
+    after_theirs = joined(theirs, after)
+    assert (after_theirs.server, after_theirs.reported) == (theirs.server, theirs.reported)
+    assert (after_theirs.n_tokens, after_theirs.decode_tps) == (after.n_tokens, after.decode_tps)

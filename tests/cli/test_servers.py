@@ -52,6 +52,18 @@ def test_a_key_is_asked_for_sent_and_never_shown():
     assert KEY not in load_settings()[0].__repr__()
 
 
+def test_the_key_of_the_environment_goes_to_no_server_that_it_may_not_be_of(monkeypatch):
+    with ChatServer() as one, ChatServer() as other:
+        for server in (one, other):
+            assert run("servers", "--add", server.url).returncode == 0
+        monkeypatch.setenv("SLIPSTREAM_API_KEY", KEY)
+        assert run("servers", "--test").returncode == 0
+        assert {*one.keys, *other.keys} == {""}
+        run("servers", "--remove", other.url)
+        assert run("servers", "--test").returncode == 0
+        assert one.keys[-1] == f"Bearer {KEY}"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

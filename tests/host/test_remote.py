@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import RemoteError, SlipstreamError, UsageError
-from app.host.remote import RemoteServer
+from app.host.remote import MAX_UNREAD, RemoteServer
 from app.host.remote_wire import (
     MAX_LINE_BYTES,
     RemoteEnd,
@@ -64,11 +64,18 @@ def test_an_address_is_read_as_people_write_it(url, words, root):
 
 @pytest.mark.parametrize(
     "url",
-    ["", "ftp://box", "http://", "http://a b", "http://box:99999", "http://me:secret@box", "http://bo\nx", "[::1"],
+    ["", "ftp://box", "http://", "http://a b", "http://box:99999", "http://bo\nx", "[::1", f"http://{'a' * 3000}"],
 )
 def test_what_is_no_address_is_refused(url):
     with pytest.raises(UsageError, match="is not the address of a server"):
         read_address(url)
+
+
+@pytest.mark.parametrize("url", ["http://me:secret@box", "http://:secret@box", "http://box?key=secret"])
+def test_an_address_with_a_secret_in_it_is_refused_without_repeating_it(url):
+    with pytest.raises(UsageError, match="holds no name, password or query") as caught:
+        read_address(url)
+    assert "secret" not in caught.value.message + caught.value.hint
 
 
 def test_a_stream_is_text_and_at_its_end_what_the_server_reports(server):
@@ -106,7 +113,9 @@ def test_figures_that_are_none_cost_the_figures_only(server):
     ("model", "words"),
     [
         ("breaks", "broke off in mid-answer"),
-        ("page", "broke off in mid-answer"),
+        ("page", "is not OpenAI's API"),
+        ("mute", "RemoteDisconnected|closed connection|broke off"),
+        ("gigabyte", "is not OpenAI's API"),
         ("fault", "could not go on: out of memory"),
         ("refuses", r"refuses \(429\): Too many wait already"),
         ("nobody", r"refuses \(404\): The model nobody does not exist"),
@@ -127,6 +136,24 @@ def test_a_key_is_needed_and_goes_to_the_server():
         assert server.keys == ["", "Bearer secret-of-the-test"]
     with pytest.raises(RemoteError, match="no HTTP header can carry"):
         RemoteServer(server.url, "two\r\nlines")
+
+
+@pytest.mark.parametrize("model", ["echoes", "nonsense"])
+def test_a_key_that_a_server_repeats_is_not_said(model):
+    key = "sk-secret/of+the=test"
+    with ChatServer() as server, pytest.raises(RemoteError) as caught:
+        ask(server.url, model, key)
+    assert "(the key)" in caught.value.message
+    assert key[:9] not in caught.value.message + caught.value.hint  # nor half of it
+    assert len(caught.value.message) <= 1000
+
+
+def test_a_key_goes_nowhere_else_when_a_server_sends_on():
+    with ChatServer() as here, ChatServer() as there:
+        here.moved_to = there.url
+        with pytest.raises(RemoteError, match=r"refuses \(307\)"):
+            ask(here.url, "moves", "sk-secret-of-the-test")
+        assert (there.asked, there.keys) == ([], [])
 
 
 def test_nobody_there_is_said():
@@ -164,6 +191,23 @@ def test_a_stop_ends_the_events(server):
     watch = FairWatch()
     asyncio.run(work())
     assert watch.took_s < 5
+
+
+def test_a_server_that_talks_faster_than_one_reads_has_to_wait_and_stops_at_once(server):
+    async def work():
+        turn = RemoteServer(server.url).begin(RemoteRequest("torrent", (), {}))
+        n = n_after = 0
+        async with aclosing(turn.events()) as events:
+            async for _event in events:
+                n += 1
+                if n == 100:
+                    await asyncio.sleep(0.3)  # the server says ten thousands meanwhile
+                    turn.stop()
+                n_after += n > 100
+        return n_after
+
+    assert asyncio.run(work()) <= MAX_UNREAD
+    assert server.gone.wait(60)
 
 
 @given(st.lists(st.binary(max_size=200), max_size=20))
