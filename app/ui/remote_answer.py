@@ -84,6 +84,8 @@ class RemoteAnswers:
         finally:
             self._turn = None
             on_text(thinking.rest())
+        if end is not None and not growing.text.strip():
+            raise RemoteError(tr("The server's answer is empty."), tr("Ask again, or choose another model."))
         seed = request.sampling.seed if request.sampling is not None else None
         place = server.address.words
         if end is None:

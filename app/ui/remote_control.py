@@ -14,6 +14,7 @@ from app.host.remote_wire import ServerModel, read_address
 from app.settings import ModelServer
 from app.ui.latest import Latest
 from app.ui.remote_dialog import RemoteDialog
+from app.ui.said import fault_words
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class RemoteControl(QObject):
         try:
             url = read_address(address).url
         except SlipstreamError as fault:
-            self._say(f"{fault.message} {fault.hint}".strip())
+            self._say(fault_words(fault))
             return
         is_there = any(server.url == url for server in self._choices.servers)
         known = "" if key or not is_there else await beside(lambda: self._keys.find(url), "keyring")
@@ -101,7 +102,7 @@ class RemoteControl(QObject):
         try:
             server = await look(url, key)
         except SlipstreamError as fault:
-            words = f"{fault.message} {fault.hint}".strip()
+            words = fault_words(fault)
             self._states[url] = tr("does not answer as it should")
             self.refresh(url)
             self._say(words)

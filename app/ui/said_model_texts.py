@@ -29,6 +29,35 @@ HOST = (
     QT_TRANSLATE_NOOP("", "It must lie between {low} and {high}."),
 )
 
+SERVERS = (
+    QT_TRANSLATE_NOOP("", "The server at {where} refuses ({status})."),
+    QT_TRANSLATE_NOOP("", "The server at {where} refuses ({status}): {why}."),
+    QT_TRANSLATE_NOOP("", "The server could not go on: {why}"),
+    QT_TRANSLATE_NOOP("", "The server broke off in mid-answer."),
+    QT_TRANSLATE_NOOP("", "What came is kept; ask again."),
+    QT_TRANSLATE_NOOP("", "The server answers with something that is not OpenAI's API."),
+    QT_TRANSLATE_NOOP("", "Check the address; it may need /v1 at its end."),
+    QT_TRANSLATE_NOOP("", "The server sends without end."),
+    QT_TRANSLATE_NOOP("", "Check the address."),
+    QT_TRANSLATE_NOOP("", "The server at {where} does not answer."),
+    QT_TRANSLATE_NOOP("", "Is it running, and not too busy?"),
+    QT_TRANSLATE_NOOP("", "There is no server at {where}."),
+    QT_TRANSLATE_NOOP("", "Start one with the command serve, or check the address."),
+    QT_TRANSLATE_NOOP("", "The connection to {where} failed: {why}."),
+    QT_TRANSLATE_NOOP("", "Check the address, and whether it uses TLS."),
+    QT_TRANSLATE_NOOP("", "The key has characters that no HTTP header can carry."),
+    QT_TRANSLATE_NOOP("", "Copy it again."),
+    QT_TRANSLATE_NOOP("", "{url} is not the address of a server."),
+    QT_TRANSLATE_NOOP("", "Write it as in http://127.0.0.1:18181."),
+    QT_TRANSLATE_NOOP("", "The address of a server holds no name, password or query."),
+    QT_TRANSLATE_NOOP("", "Its key has a place of its own."),
+    QT_TRANSLATE_NOOP("", "Give its key: with its address in the window, or in SLIPSTREAM_API_KEY."),
+    QT_TRANSLATE_NOOP("", "Give a key that it admits: with its address in the window, or in SLIPSTREAM_API_KEY."),
+    QT_TRANSLATE_NOOP("", "Check the model's name, and that the address is that of an OpenAI-compatible server."),
+    QT_TRANSLATE_NOOP("", "It is busy; ask again in a while."),
+    QT_TRANSLATE_NOOP("", "It is busy or still loads; ask again in a while."),
+)
+
 MODELS = (
     QT_TRANSLATE_NOOP("", "It takes {need} GB with a context of {n_ctx}; this machine has {total} GB."),
     QT_TRANSLATE_NOOP("", "It takes {need} GB on {device} with a context of {n_ctx}; that has {total} GB."),

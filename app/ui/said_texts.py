@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP
 
-from app.ui.said_model_texts import HOST, MODELS
+from app.ui.said_model_texts import HOST, MODELS, SERVERS
 
 _ENGINE = (
     QT_TRANSLATE_NOOP("", "The engine process has ended: {reason}."),
@@ -316,4 +316,4 @@ _CHAT = (
     QT_TRANSLATE_NOOP("", "Free some space"),
 )
 
-TEXTS = tuple(str(text) for text in (*_ENGINE, *_CHAT, *HOST, *MODELS))
+TEXTS = tuple(str(text) for text in (*_ENGINE, *_CHAT, *HOST, *SERVERS, *MODELS))

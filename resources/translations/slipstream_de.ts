@@ -6614,6 +6614,110 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Erlaubt ist {low} bis {high}.</translation>
     </message>
     <message>
+        <source>The server at {where} refuses ({status}).</source>
+        <translation>Der Server unter {where} lehnt ab ({status}).</translation>
+    </message>
+    <message>
+        <source>The server at {where} refuses ({status}): {why}.</source>
+        <translation>Der Server unter {where} lehnt ab ({status}): {why}.</translation>
+    </message>
+    <message>
+        <source>The server could not go on: {why}</source>
+        <translation>Der Server konnte nicht weitermachen: {why}</translation>
+    </message>
+    <message>
+        <source>The server broke off in mid-answer.</source>
+        <translation>Der Server brach mitten in der Antwort ab.</translation>
+    </message>
+    <message>
+        <source>What came is kept; ask again.</source>
+        <translation>Was kam, bleibt; fragen Sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>The server answers with something that is not OpenAI&apos;s API.</source>
+        <translation>Der Server antwortet mit etwas anderem als OpenAIs API.</translation>
+    </message>
+    <message>
+        <source>Check the address; it may need /v1 at its end.</source>
+        <translation>Prüfen Sie die Adresse; vielleicht fehlt /v1 am Ende.</translation>
+    </message>
+    <message>
+        <source>The server sends without end.</source>
+        <translation>Der Server sendet ohne Ende.</translation>
+    </message>
+    <message>
+        <source>Check the address.</source>
+        <translation>Prüfen Sie die Adresse.</translation>
+    </message>
+    <message>
+        <source>The server at {where} does not answer.</source>
+        <translation>Der Server unter {where} antwortet nicht.</translation>
+    </message>
+    <message>
+        <source>Is it running, and not too busy?</source>
+        <translation>Läuft er, und ist er nicht überlastet?</translation>
+    </message>
+    <message>
+        <source>There is no server at {where}.</source>
+        <translation>Unter {where} ist kein Server.</translation>
+    </message>
+    <message>
+        <source>Start one with the command serve, or check the address.</source>
+        <translation>Starten Sie einen mit dem Befehl serve, oder prüfen Sie die Adresse.</translation>
+    </message>
+    <message>
+        <source>The connection to {where} failed: {why}.</source>
+        <translation>Die Verbindung zu {where} misslang: {why}.</translation>
+    </message>
+    <message>
+        <source>Check the address, and whether it uses TLS.</source>
+        <translation>Prüfen Sie die Adresse, und ob dort TLS verwendet wird.</translation>
+    </message>
+    <message>
+        <source>The key has characters that no HTTP header can carry.</source>
+        <translation>Der Schlüssel enthält Zeichen, die kein HTTP-Header befördern kann.</translation>
+    </message>
+    <message>
+        <source>Copy it again.</source>
+        <translation>Kopieren Sie ihn noch einmal.</translation>
+    </message>
+    <message>
+        <source>{url} is not the address of a server.</source>
+        <translation>{url} ist keine Adresse eines Servers.</translation>
+    </message>
+    <message>
+        <source>Write it as in http://127.0.0.1:18181.</source>
+        <translation>Schreiben Sie sie wie http://127.0.0.1:18181.</translation>
+    </message>
+    <message>
+        <source>The address of a server holds no name, password or query.</source>
+        <translation>Die Adresse eines Servers enthält weder Namen noch Passwort noch Anfrage.</translation>
+    </message>
+    <message>
+        <source>Its key has a place of its own.</source>
+        <translation>Der Schlüssel hat sein eigenes Feld.</translation>
+    </message>
+    <message>
+        <source>Give its key: with its address in the window, or in SLIPSTREAM_API_KEY.</source>
+        <translation>Geben Sie den Schlüssel an: mit der Adresse im Fenster oder in SLIPSTREAM_API_KEY.</translation>
+    </message>
+    <message>
+        <source>Give a key that it admits: with its address in the window, or in SLIPSTREAM_API_KEY.</source>
+        <translation>Geben Sie einen Schlüssel an, den er zulässt: mit der Adresse im Fenster oder in SLIPSTREAM_API_KEY.</translation>
+    </message>
+    <message>
+        <source>Check the model&apos;s name, and that the address is that of an OpenAI-compatible server.</source>
+        <translation>Prüfen Sie den Namen des Modells, und ob die Adresse die eines OpenAI-kompatiblen Servers ist.</translation>
+    </message>
+    <message>
+        <source>It is busy; ask again in a while.</source>
+        <translation>Er ist beschäftigt; fragen Sie später noch einmal.</translation>
+    </message>
+    <message>
+        <source>It is busy or still loads; ask again in a while.</source>
+        <translation>Er ist beschäftigt oder lädt noch; fragen Sie später noch einmal.</translation>
+    </message>
+    <message>
         <source>It takes {need} GB with a context of {n_ctx}; this machine has {total} GB.</source>
         <translation>Es braucht {need} GB bei einem Kontext von {n_ctx}; dieser Rechner hat {total} GB.</translation>
     </message>
@@ -6816,6 +6920,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>Waiting for {place}…</source>
         <translation>Warten auf {place}…</translation>
+    </message>
+    <message>
+        <source>The server&apos;s answer is empty.</source>
+        <translation>Die Antwort des Servers ist leer.</translation>
+    </message>
+    <message>
+        <source>Ask again, or choose another model.</source>
+        <translation>Fragen Sie noch einmal, oder wählen Sie ein anderes Modell.</translation>
     </message>
     <message>
         <source>Asking {place} what it has…</source>

@@ -197,7 +197,8 @@ def test_stop_and_answer_again(program, server):
         ("breaks", "broke off", "Half an "),
         ("fault", "out of memory", "Half an "),
         ("refuses", "Too many wait already", ""),
-        ("page", "broke off", ""),
+        ("page", "is not OpenAI's API", ""),
+        ("empty", "answer is empty", ""),
     ],
 )
 def test_a_fault_is_said_and_what_came_is_kept(program, server, model, words, text):
