@@ -159,7 +159,7 @@ Server = Annotated[
         "--server",
         metavar="URL",
         help="Have a running server with OpenAI's API answer, such as http://127.0.0.1:18181. Its key, if it wants "
-        "one, comes from SLIPSTREAM_API_KEY, or was kept by servers --add.",
+        "one, is what servers --add has kept, or else comes from SLIPSTREAM_API_KEY.",
         rich_help_panel=_OTHER_PLACES,
     ),
 ]

@@ -374,7 +374,7 @@ class EngineControl(QObject):
         bar, is_here = self._window.pair_bar, self._choices.remote is None
         words = words if is_here else NOT_MEASURED
         bar.show_speculation(is_on=chosen.speculation, words=words)
-        saved = debt_words(self._plan) if self._is_answering else ""
+        saved = debt_words(self._plan) if self._is_answering and is_here else ""
         self._window.panel.show_state(f"{words}; {saved}" if saved else words)
         bar.show_device(device_words(loaded) if is_here else "")
         is_free = self._host.state.phase != "answering" and not (self._is_answering and not is_here)

@@ -12,7 +12,7 @@ from app.ui.tr import tr
 _MARK = "\0server\0"
 """No file's name can hold a null character, and no address."""
 
-NOT_MEASURED = tr("A server answers: whether it drafts is its own business, and nothing of it is measured here.")
+NOT_MEASURED = tr("is the server's own business; nothing of its answers is measured here")
 NO_GOING_ON = tr("A server cannot go on with an answer.")
 ASK_AGAIN = tr("Let it answer again, or choose a model of this computer and continue.")
 

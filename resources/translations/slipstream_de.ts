@@ -6968,8 +6968,8 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         </translation>
     </message>
     <message>
-        <source>A server answers: whether it drafts is its own business, and nothing of it is measured here.</source>
-        <translation>Ein Server antwortet: Ob er spekuliert, ist seine Sache, und nichts davon wird hier gemessen.</translation>
+        <source>is the server&apos;s own business; nothing of its answers is measured here</source>
+        <translation>ist Sache des Servers; nichts von seinen Antworten wird hier gemessen</translation>
     </message>
     <message>
         <source>A server cannot go on with an answer.</source>

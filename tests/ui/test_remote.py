@@ -95,6 +95,7 @@ def test_a_server_is_added_and_answers_in_place_of_the_model_here(program, serve
         assert server.url in program.controller.engine.status_words()
         bar = program.window.pair_bar
         assert bar.speculation_words == NOT_MEASURED
+        assert program.window.panel.state == f"Speculation {NOT_MEASURED}"
         assert bar._target.currentText().startswith("speaks@127.0.0.1")
         assert not bar._drafter.isEnabled()
         view = await program.ask("When does it leave?")
