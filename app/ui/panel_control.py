@@ -103,7 +103,8 @@ class PanelControl(QObject):
         session = self._host.session
         runs = session.runs
         if not self._charts.is_live and runs:
-            self._panel.show_speed(runs[-1].decode_tps, tr("last answer"))
+            is_of_last = not self._answering.is_remote  # of a server's answer no speed was measured
+            self._panel.show_speed(runs[-1].decode_tps if is_of_last else None, tr("last answer"))
         self._panel.show_standing(standing(session, is_on=self._choices.settings.speculation))
         self._charts.refresh()
         self._enable()

@@ -17,6 +17,7 @@ from app.settings import ModelServer, Settings, load_settings, save_settings
 from app.ui.remote_control import NOT_KEPT
 from app.ui.remote_dialog import NONE_YET
 from app.ui.remote_words import NO_GOING_ON, NOT_MEASURED
+from app.ui.speed_panel import NO_NUMBER
 from app.ui.wording import REPORTED
 from tests.chat_server import MODELS, WORDS, ChatServer
 from tests.ui.conftest import shows_dialog
@@ -138,6 +139,11 @@ def test_the_model_here_comes_back_and_the_choice_outlives_the_program(program, 
         await program.ask("And here?")
         assert len(program.host.session.runs) == 1
         assert server.asked == []
+        speed = program.window.panel._number
+        assert speed.text() != NO_NUMBER
+        await choose(program, server.url, "speaks")
+        await program.ask("And there?")
+        assert speed.text() == NO_NUMBER  # that of the answer before is not the last answer's
 
     program.run(story)
 
