@@ -122,7 +122,7 @@ def test_whatever_interrupts_answers_the_next_is_as_from_a_fresh_session(kind, n
             where = f"answer {n}, {way}, {command}"
             if end in ("cancelled", "closed"):
                 assert token_ids == expected_ids[: len(token_ids)], where
-                assert expected_text.startswith(text), where
+                assert expected_text.startswith(text.rstrip("�")), where  # the last character may have been cut
             else:
                 assert (token_ids, text, end) == (expected_ids, expected_text, expected_end), where
             ends[end] += 1

@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, replace
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 from app.engine.auto_length import AutoLength, Evidence
 from app.engine.calibration import Calibration
 from app.engine.costs import Costs, DrafterCost
-from app.engine.draft_length import FixedLength, RollingLength
+from app.engine.draft_length import Ask, FixedLength, RollingLength
 from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.mtp import HeadsMemory, MtpDrafter
 from app.engine.drafters.ngram import NgramDrafter
@@ -516,3 +517,22 @@ def test_rows_of_another_text_are_not_taken_for_those_of_this_one():
     memory.agree([1, 2, 3, 8, 9])
     target.decode([9], 1)
     assert not memory.feed([1, 2, 3, 8, 9, 4], last=False)
+
+
+def test_a_branch_is_fed_again_in_batches_that_the_heads_can_take():
+    """Whoever comes back to a branch after another feeds all of it: more than a batch may hold."""
+    target = ScriptedMemory(n_ctx=64)
+    heads = ScriptedHeads(target, n_batch=1)
+    memory = HeadsMemory(heads, target)
+    sampler = Sampler(Sampling(seed=1, temperature=0.0), target.n_vocab)
+    source = MtpDrafter(memory, sampler)
+    text = [5, 6, 7, 8]
+    source.begin(text)
+    target.decode(text[:3], 1)
+    assert source.open(text, Ask(4, 3)) == 4
+    rows = [source.row_after(text, path) for path in ([1], [1, 2], [1, 2, 3])]
+    source.row_after(text, [4])
+    assert np.array_equal(source.row_after(text, [1, 2, 3]), rows[-1])
+    assert heads.fed(0)[-3:] == [1, 2, 3]
+    source.close()
+    sampler.close()

@@ -251,9 +251,11 @@ class MtpDrafter:
         heads = self._memory.heads
         if path:
             n_shared = min(common_prefix(self._branch, path), len(path) - 1)
-            rows = [self._rows_after[tuple(path[:n])] for n in range(n_shared, len(path))]
+            rows = [self._rows_after[tuple(path[:n])] for n in range(len(path))]
             heads.rewind(len(tokens) + n_shared)
-            heads.decode(path[n_shared:], np.concatenate(rows), len(tokens) + n_shared)
+            for at in range(n_shared, len(path), heads.n_batch):
+                end = min(len(path), at + heads.n_batch)
+                heads.decode(path[at:end], np.concatenate(rows[at:end]), len(tokens) + at)
             self._branch = list(path)
             self._rows_after[tuple(path)] = heads.hidden()
         return heads.row()
