@@ -33,6 +33,7 @@ from app.ui.tr import tr
 from app.ui.wording import prefill_words, speed_words, waiting_words
 
 if TYPE_CHECKING:
+    from app.chat.chat_settings import Constraint
     from app.ui.chats import Chats
     from app.ui.choices import Choices
     from app.ui.engine_control import EngineControl
@@ -126,11 +127,13 @@ class Answering(QObject):
 
     def begin(self, growing: GrowingAnswer) -> None:
         """Let an answer to the open conversation grow."""
+        request = self._request(growing)  # now: another conversation may be opened before the task's first step
+        remote, constraint = self._choices.remote, self._chats.settings.constraint
         self._growing = growing
         self._is_broken_off = False
         self._window.composer.show_answering(is_answering=True)
         self._started = None  # not that of the last answer: a stop in this very tick means this one
-        self._task = asyncio.get_running_loop().create_task(self._answer(self._growing))
+        self._task = asyncio.get_running_loop().create_task(self._answer(growing, request, remote, constraint))
 
     def stop(self) -> None:
         """Stop the answer that is on its way; what it has said stays."""
@@ -160,15 +163,16 @@ class Answering(QObject):
 
     # --- the turn -------------------------------------------------------------------------------------
 
-    async def _answer(self, growing: GrowingAnswer) -> None:
-        """Stream one answer. The last message of the open conversation is the question."""
-        request, remote = self._request(growing), self._choices.remote
+    async def _answer(
+        self, growing: GrowingAnswer, request: ChatRequest, remote: ServerModel | None, constraint: Constraint | None
+    ) -> None:
+        """Stream one answer."""
         self._engine.note_answering(is_answering=True)
         self._reported = None
         state: MessageState = "complete"
         try:
             if remote is not None:
-                await self._have_server_answer(remote, request, growing)
+                await self._have_server_answer(remote, request, constraint, growing)
             else:
                 await self._have_engine_answer(request, growing)
         except asyncio.CancelledError:
@@ -209,12 +213,14 @@ class Answering(QObject):
         finally:
             self.on_burst_over()
 
-    async def _have_server_answer(self, remote: ServerModel, request: ChatRequest, growing: GrowingAnswer) -> None:
+    async def _have_server_answer(
+        self, remote: ServerModel, request: ChatRequest, constraint: Constraint | None, growing: GrowingAnswer
+    ) -> None:
         """Have a server answer. The panel hears nothing of it, and no run is recorded: nothing was measured."""
         self._reported = AnswerStats(server=read_address(remote.url).words)  # also where it breaks off
         self._window.transcript.pace.leave_cores(0)
         self._reported, notices = await self.servers.answer(
-            remote, request, self._chats.settings.constraint, growing, lambda text: self._take_text(text, growing)
+            remote, request, constraint, growing, lambda text: self._take_text(text, growing)
         )
         for notice in notices:
             self._window.notice.say("warning", notice)

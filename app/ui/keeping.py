@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NEW_FOLDER = tr("New folder")
 UNDO_S = 12.0
 _FIRST_EXCHANGE = 2
+_ON_ANOTHER_BRANCH = tr("That message is on another branch: look for it again when the answer has ended.")
 
 
 class Keeping(QObject):
@@ -99,17 +100,30 @@ class Keeping(QObject):
         """Open a conversation on the branch of a message that was found, and go there."""
         words = self._window.sidebar.query
         with Told(self._window.notice, tr("The message could not be opened.")):
-            self._store.branches.switch(message_id)
-            if self._chats.current is not None and self._chats.current.id == conversation_id:
-                self._chats.reload()
-            else:
+            is_open = self._chats.current is not None and self._chats.current.id == conversation_id
+            if not self._is_answering_in(conversation_id):
+                self._store.branches.switch(message_id)
+            if not is_open:
                 self._chats.open(conversation_id)
+            elif not self._is_answering_in(conversation_id):
+                self._chats.reload()
             number = next((n for n, m in enumerate(self._chats.shown) if m.id == message_id), None)
-            if number is not None:
+            if number is None:
+                self._window.notice.say("info", _ON_ANOTHER_BRANCH, expires_s=8)
+            else:
                 term = words.strip('"').split(" ")[0].strip('"*')
                 self._window.transcript.show_found(term)
                 has_term = term.lower() in self._window.transcript.texts()[number].lower()
                 self._window.transcript.go_to_message(number, 0 if has_term and term else -1)
+
+    def _is_answering_in(self, conversation_id: int) -> bool:
+        """Whether an answer grows in it: its branch is not to be left then."""
+        growing = self._chats.growing
+        if growing is None:
+            return False
+        current = self._chats.current
+        is_here = growing.view is not None and current is not None and current.id == conversation_id
+        return is_here or growing.conversation_id == conversation_id
 
     def on_answer_ended(self) -> None:
         """Title a conversation from its first exchange, unless a person has."""

@@ -103,7 +103,7 @@ class ServingControl(QObject):
         settings = self._choices.settings
         if any(getattr(settings, name) != value for name, value in values.items()):
             self._choices.change(**values)
-            self._run(self._serve(is_on=self._server is not None))
+            self._run(self._serve_anew())
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         before = self._task
@@ -124,6 +124,10 @@ class ServingControl(QObject):
 
         self._key = new_key()
         await beside(lambda: keep_key(self._key), "keyring")
+        await self._serve_anew()
+
+    async def _serve_anew(self) -> None:
+        """Serve with what is chosen now, if anything serves when it comes to that: a start may be on its way."""
         await self._serve(is_on=self._server is not None)
 
     async def _serve(self, *, is_on: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
@@ -101,7 +102,7 @@ class CompareDialog(QDialog):
         fit(self, 940, 680)
         self._names = (QLabel(wordWrap=True), QLabel(wordWrap=True))
         self._opens = (QPushButton(tr("Open another…")), QPushButton(tr("Open another…")))
-        self._differences = named(QLabel(wordWrap=True), "muted")
+        self._differences = named(QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText), "muted")
         self._table = QTableWidget(0, 3)
         self._pictures = (QVBoxLayout(), QVBoxLayout())
         self._connect()
@@ -147,7 +148,7 @@ class CompareDialog(QDialog):
     ) -> None:
         """Show both; ``about`` says what each holds, ``drawings`` are SVG documents by name."""
         for side, label in enumerate(self._names):
-            label.setText(f"<b>{'AB'[side]}: {found.names[side]}</b><br>{about[side]}")
+            label.setText(f"<b>{'AB'[side]}: {escape(found.names[side])}</b><br>{escape(about[side])}")
         said = [f"{one.what}: {one.a} | {one.b}" for one in found.differences]
         self._differences.setText(
             tr("Different conditions. {differences}").format(differences="; ".join(said))

@@ -2937,6 +2937,10 @@ Einstellungen: {config_dir}</translation>
         <translation>Neuer Ordner</translation>
     </message>
     <message>
+        <source>That message is on another branch: look for it again when the answer has ended.</source>
+        <translation>Diese Nachricht steht in einem anderen Zweig: suchen Sie sie noch einmal, wenn die Antwort zu Ende ist.</translation>
+    </message>
+    <message>
         <source>That was not saved.</source>
         <translation>Das wurde nicht gespeichert.</translation>
     </message>

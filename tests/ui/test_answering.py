@@ -67,6 +67,20 @@ def test_what_comes_at_one_go_is_taken_at_one_go(program):
     program.run(story)
 
 
+def test_what_is_asked_is_the_conversation_that_it_was_asked_in(program):
+    async def story():
+        await program.ask("old words")
+        old = program.controller.chats.current.id
+        program.controller.chats.new()
+        program.send("new words")
+        program.controller.chats.open(old)  # in the same tick
+        await program.until(lambda: not program.controller.answering.is_busy)
+        asked = [command for command in program.engines[0].commands if isinstance(command, Generate)][-1]
+        assert [message.content for message in asked.messages if message.role == "user"] == ["new words"]
+
+    program.run(story)
+
+
 def test_a_look_elsewhere_and_a_stop_at_any_moment_of_a_burst_lose_nothing_and_mix_nothing(program):
     program.answers = (Answer(), Answer(burst=2))
 

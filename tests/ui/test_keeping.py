@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
-from tests.doubles import Answer
+from tests.doubles import POEM, Answer
 
 
 def listed(program):
@@ -120,6 +120,30 @@ def test_a_conversation_is_titled_from_its_first_exchange_until_a_person_does(pr
         program.controller.chats.rename(program.controller.chats.current.id, "Mine")
         program.controller.keeping.on_answer_ended()
         assert "Mine" in listed(program)
+
+    program.run(story)
+
+
+def test_a_search_leads_into_a_conversation_that_is_being_answered_and_the_answer_goes_on(program):
+    program.answers = (Answer("A needle is here."), Answer("Nothing."), Answer(POEM, pace_s=0.05))
+
+    async def story():
+        await program.ask("About trains")
+        program.controller.branching.answer_again(1)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        program.send("And then?")
+        await program.until(lambda: program.said)
+        hits = program.controller.chats.store.search("needle")
+        current = program.controller.chats.current
+        shown = program.controller.chats.shown
+        for number, message_id in ((0, shown[0].id), (None, hits[0].message_id)):
+            program.controller.keeping.go_to_hit(current.id, message_id)
+            notice = program.window.notice
+            assert ("on another branch" in notice.words) == (number is None)
+            assert program.controller.answering.is_busy
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.last_answer.text == POEM
+        assert program.controller.chats.store.load(current.id).messages[-1].text == POEM
 
     program.run(story)
 

@@ -87,6 +87,19 @@ def test_the_switch_serves_what_is_loaded_and_requests_become_runs(program, serv
     program.run(story)
 
 
+def test_a_choice_during_a_start_does_not_end_in_off(program, serving):
+    async def story():
+        control = program.controller.serving
+        program.controller.choices.change(server_port=free_port())
+        control.open()
+        control.dialog.switch.click()
+        control._change(server_port=free_port())  # while the start is on its way
+        await program.until(lambda: not control.is_busy)
+        assert control.url
+
+    program.run(story)
+
+
 def test_a_request_waits_for_the_windows_own_answer_and_the_window_for_it(program, serving):
     program.answers = [Answer(text="word " * 30, pace_s=0.005)]
 

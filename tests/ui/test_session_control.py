@@ -4,6 +4,7 @@ import asyncio
 import json
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from app.metrics.export import read_json
@@ -107,7 +108,9 @@ def test_an_exported_session_is_opened_beside_this_one(program, tmp_path):
         export(program, tmp_path)
         await program.until(lambda: "Exported" in program.window.notice.words)
         (folder,) = tmp_path.glob("slipstream-metrics-*")
-        text = (folder / "metrics.json").read_text().replace('"cpu":"', '"cpu":"Snapdragon, not ')
+        picture = '"cpu":"Snapdragon <img src=//evil/share/x.png>, not '
+        text = (folder / "metrics.json").read_text().replace('"cpu":"', picture)
+        folder = folder.rename(tmp_path / "<img src=x.png>")
         (folder / "metrics.json").write_text(text)
         await program.ask("two")
         program.window.panel.foot.compare_requested.emit()
@@ -119,6 +122,10 @@ def test_an_exported_session_is_opened_beside_this_one(program, tmp_path):
         asking.reject()
         await program.until(lambda: "Snapdragon" in dialog.differences)
         assert ("answers", "2", "1") in dialog.texts()
+        # AND what a foreign session says is text, not a picture to be fetched from wherever it says
+        assert dialog._differences.textFormat() == Qt.TextFormat.PlainText
+        assert "&lt;img" in dialog._names[1].text()
+        assert "<img" not in dialog._names[1].text()
         assert dialog._pictures[0].count() == dialog._pictures[1].count() >= 2
         dialog.open_wanted.emit(0)
         (asking,) = [one for one in dialog.findChildren(QFileDialog) if one.isVisible()]
