@@ -65,6 +65,7 @@ class Answer:
         die_at: the engine dies before this chunk.
         fault: raised before chunk ``fault_at``.
         notices: shown with ``Started``.
+        prompt_end: what the template made last.
     """
 
     text: str = POEM
@@ -77,6 +78,7 @@ class Answer:
     fault_at: int = 0
     stop_reason: StopReason = "eos"
     notices: tuple[NoticeInfo, ...] = ()
+    prompt_end: str = ""
 
 
 def tokens_of(text: str) -> list[str]:
@@ -244,7 +246,7 @@ class ScriptedEngine:
         self._n_answered += 1
         prompt = command.prompt or "".join(message.content for message in command.messages)
         n_prompt = len(tokens_of(prompt)) + 4
-        yield Started(command.id, n_prompt, 0, engagement_of(command), answer.notices)
+        yield Started(command.id, n_prompt, 0, engagement_of(command), answer.notices, answer.prompt_end)
         await self._pause(answer.prefill_s)
         yield Prefill(command.id, n_prompt, n_prompt)
         for i, chunk in enumerate(chunks_of(command, answer, n_prompt)):

@@ -17,6 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.conversation import AnswerStats, MessageState
 from app.chat.going_on import joined
+from app.chat.reasoning import begun_mark
 from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
 from app.engine.client import UNWATCHED_S, WATCHED_S
@@ -74,6 +75,7 @@ class Answering(QObject):
         self._is_broken_off = False
         self._told: set[str] = set()
         self._burst: list[Chunk] = []
+        self._begun = ""
         self._burst_over = QTimer(self, singleShot=True, interval=0)
         self._burst_over.timeout.connect(self.on_burst_over)
         self.refusal: Callable[[], str] = lambda: ""
@@ -260,6 +262,7 @@ class Answering(QObject):
         match event:
             case Started():
                 self._started = event
+                self._begun = "" if growing.before is not None else begun_mark(event.prompt_end)
                 self._engine.note_engagement(event.engagement)
                 growing.show_status(prefill_words(event, 0))
                 self._tell(event.notices)
@@ -298,6 +301,8 @@ class Answering(QObject):
             return
         growing = self._growing
         growing.show_status(WRITING)
+        growing.add_text(self._begun)  # what the template began for the model is part of what it says
+        self._begun = ""
         if any(chunk.details for chunk in burst):
             for chunk in burst:
                 if chunk.details:

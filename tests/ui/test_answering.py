@@ -67,6 +67,27 @@ def test_what_comes_at_one_go_is_taken_at_one_go(program):
     program.run(story)
 
 
+@pytest.mark.parametrize("written", ["hm, so\n</think>\n\nYes.", "hm, so"])
+def test_a_thought_that_the_template_began_is_one_from_its_first_word(program, written):
+    program.answers = (
+        Answer(written, prompt_end="<|im_start|>assistant\n<think>\n", stop_reason="length"),
+        Answer("!"),
+    )
+
+    async def story():
+        await program.ask("Is it?")
+        (_, answer) = program.controller.chats.current.messages
+        assert (answer.reasoning.strip(), answer.text) == ("hm, so", "Yes." if "</think>" in written else "")
+        program.controller.branching.go_on(1)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        asked = [command for command in program.engines[0].commands if isinstance(command, Generate)][-1]
+        beginning = asked.messages[-1].content
+        assert beginning.removeprefix("<think>").strip() == written
+        assert program.said.count("<think>") == 1
+
+    program.run(story)
+
+
 def test_what_is_asked_is_the_conversation_that_it_was_asked_in(program):
     async def story():
         await program.ask("old words")
