@@ -87,13 +87,21 @@ async def measure(
 async def answer(host: Host, request: ChatRequest, on_event: OnEvent) -> tuple[Run, tuple[int, ...], str]:
     """Have a request answered to its end; return its run, tokens and text.
 
+    Whoever cancels it may hear of the run later, by the request's own ``on_recorded``.
+
     Raises:
         SlipstreamError: the engine could not answer, or is gone.
     """
     parts: list[str] = []
     token_ids: list[int] = []
     runs: list[Run] = []  # the session's newest may be another program's
-    async with aclosing(host.answer(replace(request, on_recorded=runs.append))) as events:
+
+    def note(run: Run) -> None:
+        runs.append(run)
+        if request.on_recorded is not None:
+            request.on_recorded(run)
+
+    async with aclosing(host.answer(replace(request, on_recorded=note))) as events:
         async for event in events:
             on_event(event)
             if isinstance(event, Chunk | Done):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import structs
 
 from app.chat.chat_settings import ConversationSettings
@@ -16,12 +18,14 @@ from app.host.remote_wire import ServerModel
 from app.memory_types import FLASH_ATTENTION, is_quantised
 from app.models.models_folder import chosen_folder
 from app.protocol import MAX_DRAFT_TOKENS, Loaded, MemoryTypes, Sampling, SpecType, Speculation
-from app.settings import ModelServer, Settings, load_settings, save_settings
+from app.settings import ModelServer, Settings, load_settings, save_settings, settings_path
 from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.notice import NoticeBar
+
+logger = logging.getLogger(__name__)
 
 Watcher = Callable[[Settings, Settings], None]
 
@@ -37,9 +41,10 @@ class Choices:
         self.own = ConversationSettings()
         """What the open conversation sets for itself."""
         self._watchers: list[Watcher] = []
-        self.settings = Settings()
+        self.settings = self._saved = Settings()
         try:
             self.settings, problem = load_settings()
+            self._saved = self.settings
         except SettingsError as fault:
             notice.say("warning", fault.message, fault.hint)
         else:
@@ -47,16 +52,28 @@ class Choices:
                 notice.say("warning", problem, tr("What of it could be read is used, and the defaults for the rest."))
 
     def change(self, **values: Any) -> None:  # noqa: ANN401 - the fields of Settings
-        """Set fields and save. Where models are kept may have been changed by a command meanwhile."""
+        """Set fields and save; what a command has changed beside the window meanwhile stays changed."""
+        values = {**self._changed_beside(), **values}
         values.setdefault("models_folder", chosen_folder(self.settings.models_folder))
         before, self.settings = self.settings, structs.replace(self.settings, **values)
         try:
             save_settings(self.settings)
+            self._saved = self.settings
         except SettingsError as fault:
             self._notice.say("warning", fault.message, fault.hint)
         if before != self.settings:
             for watcher in self._watchers:
                 watcher(before, self.settings)
+
+    def _changed_beside(self) -> dict[str, Any]:
+        """Return what the file says otherwise than when this window last read or wrote it."""
+        try:
+            there = msgspec.json.decode(settings_path().read_bytes(), type=Settings)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as fault:
+            logger.info("what the settings file says is not known: %s", fault)
+            return {}
+        names = Settings.__struct_fields__
+        return {name: getattr(there, name) for name in names if getattr(there, name) != getattr(self._saved, name)}
 
     def watch(self, watcher: Watcher) -> None:
         """Tell of every change, with the settings before and after it."""
@@ -65,7 +82,7 @@ class Choices:
     def reload(self) -> None:
         """Take in what was saved beside the window, as after the models folder was moved."""
         with suppress(SettingsError):
-            self.settings = load_settings()[0]
+            self.settings = self._saved = load_settings()[0]
 
     @property
     def drafter(self) -> str:

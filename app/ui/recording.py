@@ -100,6 +100,7 @@ class Recording:
         self._host, self._sampling, self._way, self._on_event = host, sampling, way, on_event
         self._source = source
         self._seen: list[str] = []
+        self._is_cut = False
         self.is_last = False
         self.baselines: tuple[Baseline, ...] = ()
 
@@ -133,6 +134,7 @@ class Recording:
             is_whole = True
         finally:
             if not is_whole:
+                self._is_cut = True
                 self._host.session.mark(self._seen, excluded=INTERRUPTED)
             is_ours = self._host.state.pair in (None, *(block.pair for block in blocks))
             if is_ours and not self.is_last and self._host.state.pair != pair and self._host.state.phase != "died":
@@ -173,15 +175,22 @@ class Recording:
         for way in dict.fromkeys(trial.speculation for trial in block.trials):
             prompt = block.trials[0].prompt
             request = request_of(prompt, way, self._sampling, _WARM_UP_TOKENS, label=WARM_UP)
-            run, _, _ = await answer(self._host, request, self._listener(way))
-            self._host.session.mark([run.id], excluded=DROPPED)
+            await answer(self._host, replace(request, on_recorded=self._drop), self._listener(way))
+
+    def _drop(self, run: Run) -> None:
+        self._host.session.mark([run.id], excluded=DROPPED)
+
+    def _note(self, run: Run) -> None:
+        """Remember an answer: of one that is cancelled the run may come when the recording is over."""
+        self._seen.append(run.id)
+        if self._is_cut:
+            self._host.session.mark([run.id], excluded=INTERRUPTED)
 
     async def _ask(self, trial: Trial, max_tokens: int) -> Run:
         way = trial.speculation
         request = request_of(trial.prompt, way, self._sampling, max_tokens, label=trial.prompt.name)
         watch = await asyncio.to_thread(Watch, self._source)
-        run, _, _ = await answer(self._host, request, self._listener(way))
-        self._seen.append(run.id)
+        run, _, _ = await answer(self._host, replace(request, on_recorded=self._note), self._listener(way))
         if notes := await asyncio.to_thread(watch.notes):
             self._host.session.mark([run.id], notes=notes)
         return run

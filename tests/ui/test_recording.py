@@ -128,6 +128,25 @@ def test_recording_can_be_cancelled_and_its_answers_count_nowhere(program):
     program.run(story)
 
 
+def test_an_answer_that_was_at_its_end_when_the_recording_was_cancelled_counts_nowhere(program):
+    program.answers = (Answer(text=LONG, pace_s=0.002),)
+
+    async def story():
+        panel = program.window.panel
+        panel.record_requested.emit()
+        await program.until(lambda: "Recording answer 2" in panel.foot.words.text())
+        program.engines[0].cancel = lambda _command_id: None  # it has said all of it by then
+        n_before = len(program.host.session.runs)
+        panel.cancel_requested.emit()
+        await program.until(panel.foot.record.isVisible)
+        await program.until(lambda: len(program.host.session.runs) > n_before)
+        assert program.host.session.runs[-1].stop_reason == "eos"
+        assert not any(usable(run) for run in program.host.session.runs)
+        assert program.host.session.live_baselines() == ()
+
+    program.run(story)
+
+
 def test_escape_stops_a_recording_as_the_words_below_say(program):
     program.answers = (Answer(text=LONG, pace_s=0.002),)
 

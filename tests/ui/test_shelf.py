@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
@@ -23,7 +24,7 @@ from app.models.models_folder import choose_folder, models_folder
 from app.models.recommendation import recommended
 from app.paths import models_dir
 from app.protocol import Load
-from app.settings import load_settings
+from app.settings import ModelServer, load_settings, save_settings
 from app.ui.first_run import NO_STARTER
 from app.ui.shelf_control import facts_words
 from tests.fixtures import tiny, tiny_mtp
@@ -249,6 +250,18 @@ def test_the_models_folder_is_moved_and_the_setting_stays(program, tmp_path):
         shelf.use(models_dir())
         await program.until(lambda: "from now on" in shelf.dialog.words.text())
         await program.until(lambda: "m" not in items(program.window.pair_bar._target))
+
+    program.run(story)
+
+
+def test_what_a_command_has_set_beside_the_window_is_kept(program):
+    async def story():
+        server = ModelServer(url="http://127.0.0.1:9/v1")
+        save_settings(structs.replace(load_settings()[0], servers=(server,), temperature=0.7))
+        program.controller.choices.change(temperature=0.1)
+        settings = load_settings()[0]
+        assert (settings.servers, settings.temperature) == ((server,), 0.1)
+        assert program.controller.choices.settings == settings
 
     program.run(story)
 
