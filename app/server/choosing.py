@@ -34,10 +34,15 @@ Pull = Callable[[str], Path]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A pair, and who drafts; ``types`` is None where the request does not say."""
+    """A pair, and who drafts; ``types`` is None where the request does not say.
+
+    ``to_load`` is what the request has loaded when its turn comes: nothing where that is a person's choice, who may
+    choose another model while it waits.
+    """
 
     pair: PairChoice
     types: tuple[SpecType, ...] | None
+    to_load: PairChoice | None
 
 
 class Chooser:
@@ -79,9 +84,12 @@ class Chooser:
             pair = replace(pair, compute=request.compute, draft_compute="")
         if request.ngl is not None:
             pair = replace(pair, n_device_layers=request.ngl)
-        if not self._options.may_switch:
-            self._check_is_loaded(pair)
-        return Chosen(pair, types)
+        if self._options.may_switch:
+            return Chosen(pair, types, pair)
+        self._check_is_loaded(pair)
+        state = self._state()
+        is_nothing_there = state.loaded is None and state.phase not in ("loading", "starting")
+        return Chosen(pair, types, pair if is_nothing_there else None)
 
     def _loaded_draft(self, target: str, draft: str | None) -> str | None:
         loaded = self._state().pair
@@ -92,7 +100,7 @@ class Chooser:
         if loaded is not None and pair != loaded:
             raise UsageError(
                 "That would have another model, draft, context or device loaded than the window has.",
-                "Choose it in the window, or let requests choose there, or leave these fields out.",
+                "Choose it in the window, or leave these fields out.",
             )
 
     async def _target(self, words: str, base: PairChoice) -> str:

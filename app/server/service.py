@@ -28,7 +28,7 @@ from app.server.asking import (
     tool_use,
 )
 from app.server.call_grammar import after_thought
-from app.server.choosing import Chooser
+from app.server.choosing import Chooser, Chosen
 from app.server.documents import Health, ModelCard
 from app.server.options import Defaults, ServerOptions
 from app.server.shapes import ChatShape, CompletionShape, Shape
@@ -128,7 +128,7 @@ class Service:
         chosen = await self._chooser.choose(body, defaults)
         grammar = question.grammar
         if grammar and question.messages:
-            grammar = await self._with_thought(grammar, chosen.pair, question.messages, question.templating)
+            grammar = await self._with_thought(grammar, chosen, question.messages, question.templating)
         name = _shown(chosen.pair.target)
         entry = self._way.log.begin(path, name)
         request = ChatRequest(
@@ -141,20 +141,21 @@ class Service:
             stop=stops_of(body),
             templating=question.templating,
             n_top_logprobs=question.n_top_logprobs,
-            pair=chosen.pair,
+            pair=chosen.to_load,
         )
         return AnswerResponse(self._way, request, shape(name), entry, is_stream=bool(body.stream))
 
     async def _with_thought(
-        self, grammar: str, pair: PairChoice, messages: Sequence[ChatMessage], templating: Templating
+        self, grammar: str, chosen: Chosen, messages: Sequence[ChatMessage], templating: Templating
     ) -> str:
         """Let a model that thinks do so before it keeps to a grammar."""
-        if pair.target not in self._thinks:
-            self._thinks[pair.target] = await beside(lambda: self._has_thoughts(pair.target), "reading a template")
-        if not self._thinks[pair.target]:
+        target, to_load, state = chosen.pair.target, chosen.to_load, self._way.bridge.state
+        if target not in self._thinks:
+            self._thinks[target] = await beside(lambda: self._has_thoughts(target), "reading a template")
+        if not self._thinks[target]:
             return grammar
-        if self._way.bridge.state.loaded is None or self._way.bridge.state.pair != pair:
-            await self._way.bridge.load(pair)
+        if to_load is not None and (state.loaded is None or state.pair != to_load):
+            await self._way.bridge.load(to_load)
         rendered = await self._way.bridge.render(messages, templating)
         mark = begun_mark(rendered.prompt[-64:])
         return after_thought(grammar, is_begun=bool(mark), close=closing_mark(mark) if mark else _THINKS)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.protocol import Generate
+from app.protocol import Generate, Load
 from app.server.request_log import Entry
 from app.ui.serving_control import OFF
 from app.ui.serving_dialog import ServingDialog, entry_cells
@@ -120,6 +120,25 @@ def test_a_request_does_not_load_another_model(program, serving):
         status, answer = await ask(f"{control.url}/v1/chat/completions", {**ASK, "nctx": 512})
         assert status == 400
         assert "Choose it in the window" in answer["error"]["message"]
+
+    program.run(story)
+
+
+def test_a_request_that_waits_behind_a_choice_of_the_person_does_not_undo_it(program, serving):
+    program.answers = [Answer(text="word " * 60, pace_s=0.01), Answer()]
+
+    async def story():
+        control = await serving()
+        url = f"{control.url}/v1/chat/completions"
+        first = asyncio.ensure_future(ask(url, ASK))
+        await program.until(lambda: program.host.state.phase == "answering")
+        program.controller.engine.pick_drafter("starter")
+        second = asyncio.ensure_future(ask(url, ASK))
+        await program.until(lambda: first.done() and second.done())
+        assert [task.result()[0] for task in (first, second)] == [200, 200]
+        await program.until(lambda: not program.controller.engine.is_loading)
+        assert program.host.state.pair.draft == "starter"
+        assert len([c for c in program.engines[0].commands if isinstance(c, Load)]) == 2
 
     program.run(story)
 
