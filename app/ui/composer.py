@@ -22,7 +22,7 @@ from app.ui.message_editor import MessageEditor
 from app.ui.theme import GRID, IconButton, colours, follow, icon, named
 from app.ui.tr import tr
 
-_DRAFT_PAUSE_MS = 800
+_DRAFT_EVERY_MS = 800
 _BUTTON_PX = 34
 
 
@@ -53,7 +53,7 @@ class Composer(QFrame):
         self._button = named(QPushButton(), "send")
         self._button.setFixedSize(_BUTTON_PX, _BUTTON_PX)
         self._button.clicked.connect(self.on_button)
-        self._draft = QTimer(self, singleShot=True, interval=_DRAFT_PAUSE_MS)
+        self._draft = QTimer(self, singleShot=True, interval=_DRAFT_EVERY_MS)
         self._draft.timeout.connect(self.on_draft_paused)
         self._build()
         self._connect()
@@ -269,8 +269,8 @@ class Composer(QFrame):
         self.take_focus()
 
     def on_text_changed(self) -> None:
-        """Report the draft once typing pauses."""
-        if self._editing is None:
+        """Report the draft soon, also where typing never pauses."""
+        if self._editing is None and not self._draft.isActive():
             self._draft.start()
         self._refresh()
         self.changed.emit()

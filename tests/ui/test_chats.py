@@ -1,9 +1,11 @@
 """The conversations: list, search, rename, delete and undo, drafts, exports, and a database that fails."""
 
+import asyncio
 import html
 import json
 import os
 import sqlite3
+import time
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -150,6 +152,17 @@ def test_the_conversation_that_is_being_answered_is_not_deleted(program):
 
     program.run(story)
     assert len(stored(program)) == 2
+
+
+def test_what_is_typed_without_a_pause_is_kept_too(program, qtbot):
+    async def story():
+        editor, began_s = program.window.composer.editor, time.monotonic()
+        while time.monotonic() - began_s < 1.5:
+            qtbot.keyClicks(editor, "word ")
+            await asyncio.sleep(0.05)
+        assert program.controller.chats.store.draft(None).startswith("word word word")
+
+    program.run(story)
 
 
 def test_drafts_are_kept_per_conversation_and_over_restarts(program, qtbot):
