@@ -152,9 +152,11 @@ def sampling_of(request: Asked, defaults: Sampling, grammar: str) -> Sampling:
     """Return how tokens are drawn: what the request says, else the defaults; a fresh seed unless one is given."""
     names = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty", "frequency_penalty", "presence_penalty")
     said = {name: value for name in names if (value := getattr(request, name)) is not None}
+    if request.top_k == -1:
+        said["top_k"] = 0
     if request.repeat_penalty is None and request.repetition_penalty is not None:
         said["repeat_penalty"] = request.repetition_penalty
-    seed = secrets.randbits(31) if request.seed is None else request.seed
+    seed = secrets.randbits(31) if request.seed in (None, -1) else request.seed
     return structs.replace(defaults, **said, seed=seed, grammar=grammar)
 
 

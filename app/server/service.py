@@ -74,7 +74,7 @@ class Service:
         if body.top_logprobs and not body.logprobs:
             raise UsageError("top_logprobs needs logprobs.", "Set logprobs to true.")
         n_top = (body.top_logprobs or 0) if body.logprobs else -1
-        most = body.max_completion_tokens or body.max_tokens
+        most = _most(body.max_completion_tokens or body.max_tokens)
         templating = templating_of(body, use, self._options.defaults().template)
         question = _Question(use.grammar or grammar, n_top, most, messages, templating=templating)
 
@@ -93,7 +93,7 @@ class Service:
         """
         prompt = body.prompt if isinstance(body.prompt, str) else body.prompt[0]
         n_top = -1 if body.logprobs is None else body.logprobs
-        question = _Question(own_grammar(body), n_top, body.max_tokens, prompt=prompt)
+        question = _Question(own_grammar(body), n_top, _most(body.max_tokens), prompt=prompt)
 
         def shape(model: str) -> Shape:
             return CompletionShape(model, include_usage=_wants_usage(body), has_logprobs=n_top >= 0)
@@ -166,6 +166,10 @@ class Service:
         except ModelError:
             return False
         return _THINKS in (template or "")
+
+
+def _most(n_tokens: int | None) -> int | None:
+    return _NO_LIMIT if n_tokens == -1 else n_tokens
 
 
 def _wants_usage(body: Asked) -> bool:

@@ -19,6 +19,8 @@ MAX_SEED = (1 << 63) - 1
 Text = Annotated[str, Field(max_length=8_000_000)]
 Name = Annotated[str, Field(min_length=1, max_length=1024)]
 Nothing = Annotated[dict[str, Any], Field(max_length=0)]
+Unset = Literal[-1]
+"""What clients of llama.cpp and LM Studio send for no limit, any seed, no filter."""
 """What this server does not do is refused, unless there is nothing in it."""
 FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_.-]+$")]
 
@@ -144,15 +146,15 @@ class Asked(Drafting):
     stream_options: StreamOptions | None = None
     temperature: Annotated[float, Field(ge=0, le=100)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
-    top_k: Annotated[int, Field(ge=0, le=1 << 30)] | None = None
+    top_k: Annotated[int, Field(ge=0, le=1 << 30)] | Unset | None = None
     min_p: Annotated[float, Field(ge=0, le=1)] | None = None
     repeat_penalty: Annotated[float, Field(ge=0.01, le=100)] | None = None
     repetition_penalty: Annotated[float, Field(ge=0.01, le=100)] | None = None
     frequency_penalty: Annotated[float, Field(ge=-100, le=100)] | None = None
     presence_penalty: Annotated[float, Field(ge=-100, le=100)] | None = None
-    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | Unset | None = None
     stop: Text | Annotated[list[Text], Field(max_length=MAX_STOPS)] | None = None
-    max_tokens: Annotated[int, Field(ge=1, le=1 << 30)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=1 << 30)] | Unset | None = None
     n: Annotated[int, Field(ge=1, le=1)] | None = None
     logit_bias: Nothing | None = None
     grammar: Annotated[str, Field(max_length=65_536)] | None = None
@@ -162,7 +164,7 @@ class ChatCompletionRequest(Asked):
     """``POST /v1/chat/completions``."""
 
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
-    max_completion_tokens: Annotated[int, Field(ge=1, le=1 << 30)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1, le=1 << 30)] | Unset | None = None
     tools: Annotated[list[Tool], Field(max_length=MAX_TOOLS)] | None = None
     tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
     parallel_tool_calls: bool | None = None

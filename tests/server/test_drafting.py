@@ -43,6 +43,14 @@ def test_each_request_drafts_as_it_says_and_the_target_is_loaded_once(pair):
     assert engine is not None
 
 
+def test_what_other_servers_take_for_no_limit_any_seed_and_no_filter_is_taken(pair):
+    running, _ = pair
+    answer = ask(running, max_tokens=-1, seed=-1, top_k=-1, temperature=1.0, stop=["\n"], nctx=128)
+    assert answer["choices"][0]["finish_reason"] in ("stop", "length")
+    for name, value in (("max_tokens", 0), ("max_tokens", -2), ("seed", -2), ("top_k", -2)):
+        assert running.post({**ASK, name: value})[0] == 400
+
+
 def test_mtp_heads_draft(tmp_path):
     target = tiny_mtp.qwen35_embedded(tmp_path / "tiny-qwen35-embedded.gguf")
     with serving(pair=PairChoice(str(target), n_ctx=1024)) as running:
