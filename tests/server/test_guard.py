@@ -70,7 +70,11 @@ def test_other_web_pages_are_refused(local, headers):
 def test_a_page_that_was_allowed_may_ask_and_no_other():
     with serving([Answer()], cors_origins=("https://chat.example",)) as running:
         connection = running.connection()
-        asked = {"Origin": "https://chat.example", "Access-Control-Request-Method": "POST"}
+        asked = {
+            "Origin": "https://chat.example",
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "authorization,content-type,x-stainless-os,x-stainless-retry-count",
+        }
         connection.request("OPTIONS", "/v1/chat/completions", headers=asked)
         response = connection.getresponse()
         assert response.status == 200
