@@ -45,7 +45,7 @@ _SHOWN = 100
 
 def entry_cells(entry: Entry) -> tuple[str, ...]:
     """Say of a request when it came, how it ended and what it cost."""
-    end = "running…" if entry.ended_s is None else _ENDS.get(entry.fault, entry.fault)
+    end = tr("running…") if entry.ended_s is None else _ENDS.get(entry.fault, entry.fault)
     tokens = "" if entry.ended_s is None else f"{entry.n_prompt} + {entry.n_tokens}"
     speed = "" if entry.tps is None else tr("{tps:.1f} tok/s").format(tps=entry.tps)
     kept = (

@@ -4544,6 +4544,10 @@ Einstellungen: {config_dir}</translation>
         <translation>länger als der Kontext</translation>
     </message>
     <message>
+        <source>running…</source>
+        <translation>läuft…</translation>
+    </message>
+    <message>
         <source>{n_accepted} of {n_drafted}</source>
         <translation>{n_accepted} von {n_drafted}</translation>
     </message>
