@@ -115,6 +115,7 @@ class Transcript(QWidget):
         """Show the welcome of an empty conversation."""
         self._frame.stop()
         self._growing = None
+        self._query = ""
         self._list.clear()
         if not self.find_bar.isHidden():
             self.find_bar.leave()

@@ -149,7 +149,7 @@ def test_a_search_leads_into_a_conversation_that_is_being_answered_and_the_answe
 
 
 def test_a_search_leads_to_the_message_also_on_another_branch(program):
-    program.answers = (Answer("A needle is here."), Answer("Nothing."), Answer("Boats."))
+    program.answers = (Answer("A needle is here."), Answer("Nothing."), Answer("Boats."), Answer("A needle again."))
 
     async def story():
         await program.ask("About trains")
@@ -164,5 +164,14 @@ def test_a_search_leads_to_the_message_also_on_another_branch(program):
         assert [view.text for view in views] == ["About trains", "A needle is here."]
         found = [s.cursor.selectedText() for part in views[1].column.parts for s in part.highlights._found]
         assert found == ["needle"]
+        # AND another conversation with that word has no marks left of the search
+        program.controller.chats.new()
+        await program.ask("More")
+        number = program.controller.chats.current.id
+        program.controller.chats.new()
+        program.controller.chats.open(number)
+        assert program.last_answer.text == "A needle again."
+        marks = [s for part in program.last_answer.column.parts for s in part.highlights._found]
+        assert marks == []
 
     program.run(story)
