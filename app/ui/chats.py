@@ -6,11 +6,12 @@ again.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.chat import export
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
     from app.ui.message import AnswerView
 
+_RETRY_MS = 5000
+"""How long after a refusal the database is asked again."""
+
 
 class Chats(QObject):
     """Opens, keeps and shows conversations."""
@@ -54,6 +58,8 @@ class Chats(QObject):
         self._store = store
         self._writing = Writing(window, store)
         self._unsaved_draft = ""
+        self.retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
+        self.retry.timeout.connect(self.on_retry)
         sidebar = window.sidebar
         sidebar.conversation_chosen.connect(self.open)
         sidebar.new_requested.connect(self.new)
@@ -288,6 +294,7 @@ class Chats(QObject):
             if self.current is not None:
                 self._store.save_draft(self.current.id, "")
                 self._store.save_draft(None, "")
+        self._see_to_what_waits()
         self.refresh()
 
     def begin_answer(self, beside_id: int | None = None) -> GrowingAnswer:
@@ -316,10 +323,26 @@ class Chats(QObject):
         with Told(self._window.notice, tr("The alternatives could not be read.")):
             if (growing.beside_id is not None or growing.before is not None) and growing.view is not None:
                 self.read_alternatives() if growing.text.strip() else self.reload()
+        self._see_to_what_waits()
+        self.refresh()
+
+    def _see_to_what_waits(self) -> None:
+        if self._writing.is_behind and not self.retry.isActive():
+            self.retry.start()
+
+    def on_retry(self) -> None:
+        """Try again to save what the database refused: a disk has room again, another program has ended."""
+        with suppress(StoreError):  # that it is refused has been said
+            self._writing.write_pending()
+        if self._writing.is_behind:
+            self.retry.start()
+            return
+        self._window.notice.say("info", tr("What was not saved is saved now."), expires_s=8)
         self.refresh()
 
     def close(self) -> None:
         """Keep the draft and close the database."""
+        self.retry.stop()
         self._window.composer.end_edit()
         self._window.composer.unqueue()
         self._window.composer.flush_draft()

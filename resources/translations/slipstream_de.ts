@@ -908,6 +908,10 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
         <translation>Die Alternativen konnten nicht gelesen werden.</translation>
     </message>
     <message>
+        <source>What was not saved is saved now.</source>
+        <translation>Was nicht gespeichert war, ist jetzt gespeichert.</translation>
+    </message>
+    <message>
         <source>This conversation is not saved.</source>
         <translation>Diese Unterhaltung ist nicht gespeichert.</translation>
     </message>

@@ -273,6 +273,21 @@ def test_a_locked_database_is_said_and_caught_up_with(program):
     assert [m.text for m in stored(program)] == ["first", POEM, "second", POEM, "third", POEM]
 
 
+def test_what_a_locked_database_refused_is_saved_by_itself_when_it_is_free(program):
+    async def story():
+        program.controller.chats.retry.setInterval(50)
+        with closing(sqlite3.connect(store_path(), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await program.ask("first")
+            assert "not saved" in program.window.notice.words
+            other.execute("ROLLBACK")
+        await program.until(lambda: "saved now" in program.window.notice.words)
+        assert [m.text for m in stored(program)] == ["first", POEM]
+        assert not program.controller.chats.retry.isActive()
+
+    program.run(story)
+
+
 @contextmanager
 def locked():
     """Hold the database as another program does."""
