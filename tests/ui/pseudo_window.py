@@ -31,6 +31,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.host.soc import soc_of
+from app.host.system_facts import system_facts
+
 LONGER = 0.4
 
 LEFT_OUT = (
@@ -46,6 +49,12 @@ ALLOWED = re.compile(
     r"|https?://\S+"
 )
 """Names, units and keys, which are the same in every language; and the title of the conversation."""
+
+
+_FACTS = system_facts()
+_SOC = soc_of(_FACTS)
+MACHINE = [words for words in (_FACTS.processor, _SOC.name, _SOC.cores, _SOC.gpu) if words]
+"""What this machine calls its parts: the page of devices shows it as soon as it is known."""
 
 
 class Pseudo(QTranslator):
@@ -64,6 +73,8 @@ def outside(text: str) -> str:
     before = None
     while before != text:
         before, text = text, re.sub(r"⟦[^⟦⟧]*(⟧|$)", " ", text)  # the end may be left out: keys, or what is elided
+    for words in MACHINE:
+        text = text.replace(words, " ")
     text = ALLOWED.sub(" ", re.sub(r"<[^>]*>|&\w+;|(?<!\w)/\S+", " ", text))  # no marks and paths
     return text.strip() if re.search(r"[^\W\d_]{2,}", text) else ""
 
