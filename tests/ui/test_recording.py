@@ -135,6 +135,7 @@ def test_an_answer_that_was_at_its_end_when_the_recording_was_cancelled_counts_n
         panel = program.window.panel
         panel.record_requested.emit()
         await program.until(lambda: "Recording answer 2" in panel.foot.words.text())
+        await program.until(lambda: len(generated(program)) > len(program.host.session.runs))  # words come before it
         program.engines[0].cancel = lambda _command_id: None  # it has said all of it by then
         n_before = len(program.host.session.runs)
         panel.cancel_requested.emit()
