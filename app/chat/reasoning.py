@@ -9,38 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_PAIRS = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<seed:think>", "</seed:think>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|channel|>analysis<|message|>", "<|end|>"),
-    ("<|start|>assistant<|channel|>analysis<|message|>", "<|end|>"),
-)
-_ANSWER_MARKS = (
-    "<|start|>assistant<|channel|>final<|message|>",
-    "<|channel|>final<|message|>",
-    "<|START_RESPONSE|>",
-)
+from app.engine.thought_marks import ANSWER_MARKS, PAIRS
+
 _LONE_CLOSE = re.compile(r"(?:^|\n)[ \t]*(</think>|\[/THINK\]|◁/think▷|</seed:think>)")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _LONGEST_LONE = 32
 """No lone closing mark, with the blanks before it that count, is longer."""
-
-
-def begun_mark(prompt_end: str) -> str:
-    """Return the mark of a thought that the end of a prompt has begun for the model, "" if there is none."""
-    bare = prompt_end.rstrip()
-    return next((mark for mark, _ in _PAIRS if bare.endswith(mark)), "")
-
-
-def closing_mark(mark: str) -> str:
-    """Return the mark that ends a thought which was begun with another."""
-    return dict(_PAIRS)[mark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +59,15 @@ class Reasoning:
 
     def _start(self) -> bool:
         bare = self._held.lstrip()
-        for mark, close in _PAIRS:
+        for mark, close in PAIRS:
             if bare.startswith(mark):
                 self._held, self._close, self._answer = bare[len(mark) :], close, None
                 return True
-        for mark in _ANSWER_MARKS:
+        for mark in ANSWER_MARKS:
             if bare.startswith(mark):
                 self._held, self._is_start = bare[len(mark) :], False
                 return True
-        if not bare or any(mark.startswith(bare) for mark in (*(mark for mark, _ in _PAIRS), *_ANSWER_MARKS)):
+        if not bare or any(mark.startswith(bare) for mark in (*(mark for mark, _ in PAIRS), *ANSWER_MARKS)):
             return False
         self._is_start = False
         return True

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from app.chat.reasoning import Reasoning, begun_mark
+from app.chat.reasoning import Reasoning
 from app.chat.reasoning import Run as Piece
+from app.engine.thought_marks import begun_mark
 
 __all__ = ["Heard", "Piece"]
 

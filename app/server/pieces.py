@@ -9,7 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from app.chat.reasoning import Reasoning, Run, begun_mark
+from app.chat.reasoning import Reasoning, Run
+from app.engine.thought_marks import begun_mark
 from app.engine.tool_words import CLOSE, OPEN
 from app.protocol import ToolCall
 

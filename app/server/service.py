@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import structs
 from starlette.responses import Response
 
-from app.chat.reasoning import begun_mark, closing_mark
+from app.engine.thought_marks import begun_mark, closing_mark
 from app.engine.tool_words import PLAIN
 from app.errors import ModelError, ModelNotFoundError, UsageError
 from app.host import ChatRequest, PairChoice

@@ -17,11 +17,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.chat.conversation import AnswerStats, MessageState
 from app.chat.going_on import joined
-from app.chat.reasoning import begun_mark
 from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
 from app.engine.client import UNWATCHED_S, WATCHED_S
 from app.engine.gathering import Gathering
+from app.engine.thought_marks import begun_mark
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
