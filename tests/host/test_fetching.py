@@ -118,7 +118,7 @@ def test_a_build_arrives_over_a_redirect_and_is_a_runtime(server, archive, home)
 def test_a_connection_that_breaks_is_gone_on_with_and_a_stopped_one_as_well(server, archive):
     build, n = server.publish(archive), archive.stat().st_size
     server.hub.cuts = [n // 3, n // 2]
-    server.hub.rate_bytes_s = 40e6
+    server.hub.rate_bytes_s = 10e6
     get(server, build, stop_at=n // 4)
     assert Runtimes().shelf().packs == ()
     server.hub.rate_bytes_s = None

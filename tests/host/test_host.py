@@ -81,6 +81,11 @@ async def started(stream) -> None:
         pass
 
 
+async def asked(bench: Bench) -> None:
+    while not bench.sent(Generate):
+        await asyncio.sleep(0)
+
+
 # --- loading and answering ----------------------------------------------------------------------------
 
 
@@ -508,8 +513,8 @@ def test_an_engine_that_dies_while_idle_is_noticed():
     async def body():
         await bench.host.load(STARTER)
         bench.used[0].die()
-        await asyncio.sleep(0.01)
-        assert bench.host.state.phase == "died"
+        while bench.host.state.phase != "died":
+            await asyncio.sleep(0)
         assert bench.host.state.pair == STARTER
 
     run(bench, body)
@@ -562,7 +567,7 @@ def test_restart_breaks_into_an_answer_that_hangs():
     async def body():
         await bench.host.load(STARTER)
         hanging = asyncio.create_task(bench.ask())
-        await asyncio.sleep(0.05)
+        await asked(bench)
         await bench.host.restart()
         with pytest.raises(EngineDiedError):
             await hanging
@@ -578,7 +583,7 @@ def test_what_waits_behind_a_restart_is_answered_by_the_new_engine():
     async def body():
         await bench.host.load(STARTER)
         hanging = asyncio.create_task(bench.ask())
-        await asyncio.sleep(0.05)
+        await asked(bench)
         waiting = [asyncio.create_task(bench.ask()) for _ in range(2)]
         await asyncio.sleep(0.05)
         loaded = await bench.host.restart()
@@ -625,7 +630,7 @@ def test_closing_in_mid_answer_records_it_and_tells_the_reader():
     async def body():
         await bench.host.load(STARTER)
         running, queued = asyncio.create_task(bench.ask()), asyncio.create_task(bench.ask())
-        await asyncio.sleep(0.1)
+        await asked(bench)
         await bench.host.close()
         await bench.host.close()
         return await asyncio.gather(running, queued, return_exceptions=True)

@@ -110,17 +110,22 @@ def test_drafters_of_a_model_here_come_best_first_and_those_that_do_not_fit_last
     assert offers.what_to_pull(offers.offers[1]) is None
 
 
+def n_candidates() -> int:
+    return sum(isinstance(one, Candidate) for one in gc.get_objects())
+
+
 def test_of_a_large_library_only_what_is_said_of_it_is_kept(tiny_pair):
     place = put(tiny_pair.draft, "draft-000.gguf")
     for n in range(1, 200):
         os.link(place, place.with_name(f"draft-{n:03d}.gguf"))
-    candidates, n_alive = Candidates(), []
+    gc.collect()
+    candidates, n_before, n_alive = Candidates(), n_candidates(), []
     target = candidate_of_file(tiny_pair.target, "target")
 
     def watched():
         for n, drafter in enumerate(ways.here(Library(), candidates, target)):
             if n == 150:
-                n_alive.append(sum(isinstance(one, Candidate) for one in gc.get_objects()))
+                n_alive.append(n_candidates() - n_before)
             yield drafter
 
     offers = ways.offers_for(target, watched(), HOW)

@@ -72,7 +72,7 @@ def model(path: str) -> CatalogModel:
     return CatalogModel(REPO, "Q4_0", "apache-2.0", (CatalogFile(path, None, None),))
 
 
-async def until(holds, limit_s: float = 10.0) -> None:
+async def until(holds, limit_s: float = 40.0) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(limit_s):
             while not holds():

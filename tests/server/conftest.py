@@ -22,7 +22,7 @@ from app.server.serving import Server
 from tests.doubles import Answer, ScriptedEngine
 
 ASK = {"messages": [{"role": "user", "content": "Say something."}]}
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 class Running:
@@ -105,7 +105,7 @@ class Running:
         finally:
             connection.close()
 
-    def raw(self, data: bytes, *, wait_s: float = 5.0) -> bytes:
+    def raw(self, data: bytes, *, wait_s: float = 20.0) -> bytes:
         """Send bytes; return all that comes until the server hangs up or is silent for so long."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait_s) as connection:
             connection.sendall(data)
@@ -158,5 +158,5 @@ def scripted():
 @pytest.fixture
 def slow():
     """A server whose answers take some seconds."""
-    with serving([Answer(text="word " * 400, pace_s=0.02)], limits=Limits(n_waiting=3)) as running:
+    with serving([Answer(text="word " * 400, pace_s=0.1)], limits=Limits(n_waiting=3)) as running:
         yield running

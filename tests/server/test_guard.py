@@ -13,9 +13,11 @@ from app.models.library import Library
 from app.server.options import Limits
 from app.server.serving import Server, network_address
 from tests.doubles import Answer
+from tests.fair_time import FairWatch
 from tests.server.conftest import ASK, options, read_all, serving
+from tests.server.test_queue import until
 
-SHORT = Limits(header_s=0.4, body_s=0.4, idle_s=1.0, send_s=0.5, n_body_bytes=4096)
+SHORT = Limits(header_s=0.8, body_s=0.8, idle_s=1.0, send_s=0.5, n_body_bytes=4096)
 
 
 @pytest.fixture(scope="module")
@@ -164,26 +166,26 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_sent(local):
 
 
 def test_a_head_that_never_ends_is_hung_up_on(local):
-    began_s = time.monotonic()
-    with socket.create_connection(("127.0.0.1", local.port), timeout=5) as connection:
+    watch = FairWatch()
+    with socket.create_connection(("127.0.0.1", local.port), timeout=20) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
         try:
-            for _ in range(40):
+            for _ in range(60):
                 connection.sendall(b"X: y\r\n")
                 time.sleep(0.03)
         except ConnectionError:
             pass
         assert read_all(connection).startswith((b"HTTP/1.1 408", b""))
-    assert time.monotonic() - began_s < 3
+    assert watch.took_s < 4
 
 
 def test_nor_is_one_kept_that_begins_a_second_request_and_stops(local):
-    with socket.create_connection(("127.0.0.1", local.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", local.port), timeout=20) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /hea")
-        began_s = time.monotonic()
+        watch = FairWatch()
         answer = read_all(connection)
         assert answer.startswith(b"HTTP/1.1 200")
-        assert time.monotonic() - began_s < 3
+        assert watch.took_s < 3
 
 
 def test_a_body_that_never_comes_is_hung_up_on(local):
@@ -198,20 +200,18 @@ def test_a_head_that_is_too_long_is_refused(local):
 
 
 def test_a_connection_with_nothing_to_ask_is_closed(local):
-    began_s = time.monotonic()
+    watch = FairWatch()
     assert local.raw(b"") in (b"", b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
-    assert time.monotonic() - began_s < 3
+    assert watch.took_s < 3
 
 
 def test_connections_are_counted():
     with serving([Answer()], limits=Limits(n_connections=3)) as running:
         held = [socket.create_connection(("127.0.0.1", running.port)) for _ in range(3)]
-        time.sleep(0.1)
         assert running.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n").startswith(b"HTTP/1.1 503")
         for one in held:
             one.close()
-        time.sleep(0.1)
-        assert running.get("/health")[0] == 200
+        until(lambda: running.get("/health")[0] == 200)
 
 
 def test_nothing_that_was_said_is_logged(local, caplog):
@@ -254,10 +254,10 @@ ENDLESS = {"$defs": {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 4} for
 )
 def test_what_would_hold_the_engine_up_is_refused_before_it_hears_of_it(local, fields, words):
     n_asked = len(local.engines[-1].commands) if local.engines else 0
-    began_s = time.monotonic()
+    watch = FairWatch()
     status, answer = local.post(fields if isinstance(fields, bytes) else {**ASK, **fields})
     assert (status, words in answer["error"]["message"]) == (400, True), answer
-    assert time.monotonic() - began_s < 2
+    assert watch.took_s < 2
     assert len(local.engines[-1].commands if local.engines else ()) == n_asked
 
 

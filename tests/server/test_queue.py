@@ -30,7 +30,7 @@ def send(running, **fields) -> socket.socket:
     return connection
 
 
-def until(condition, limit_s=10.0):
+def until(condition, limit_s=40.0):
     end_s = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < end_s, "it did not come to that"
@@ -47,18 +47,19 @@ def test_one_who_leaves_ends_the_answer_at_once(slow, is_stream):
     until(lambda: slow.host.state.phase == "answering")
     time.sleep(0.2)
     connection.close()
-    left_s = time.monotonic()
+    watch = FairWatch()
     until(lambda: slow.host.state.phase == "idle")
-    assert time.monotonic() - left_s < 0.5
+    assert watch.took_s < 0.5
     run = slow.host.session.runs[-1]
     assert run.stop_reason == "cancelled"
-    assert run.tokens < 100
-    assert slow.server.log.entries()[-1].fault == "left"
+    assert run.tokens < 40
+    until(lambda: slow.server.log.entries()[-1].fault == "left")  # the server's thread writes it, not the host's
 
 
 def test_no_more_than_a_step_is_computed_for_one_who_has_left():
-    with serving([Answer(text="word " * 400, pace_s=0.05)]) as running:
-        for n_read in (1, 4, 9):
+    for n_read in (1, 4, 9):
+        # GIVEN an engine that is in the next step, and stays in it until it hears that nobody wants it
+        with serving([Answer(text="word " * 400, burst=n_read, pace_s=60)]) as running:
             connection = send(running, stream=True)
             with connection.makefile("rb") as reader:
                 n = 0
@@ -104,7 +105,7 @@ def test_requests_are_answered_in_order():
         held = []
         for n in range(6):
             held.append(send(running))
-            until(lambda n=n: running.get("/health")[1]["requests"] + len(running.host.session.runs) > n)
+            until(lambda n=n: len(running.server.log.entries()) > n)
         bodies = [json.loads(_body(one)) for one in held]
         assert [body["choices"][0]["message"]["content"] for body in bodies] == [f"number {n}" for n in range(6)]
 
@@ -119,7 +120,7 @@ def test_a_client_that_does_not_read_is_given_up_and_holds_nobody_up():
     with serving([many], limits=Limits(send_s=0.3)) as running:
         connection = send(running, stream=True, max_tokens=30_000)
         until(lambda: queue(running) == 1)
-        until(lambda: queue(running) == 0, 15)
+        until(lambda: queue(running) == 0)
         connection.close()
         assert running.get("/health")[0] == 200
 
@@ -150,9 +151,9 @@ def test_a_hundred_clients_half_of_which_leave():
 
         with ThreadPoolExecutor(n) as pool:
             answers = list(pool.map(client, range(n)))
-        until(lambda: queue(running) == 0, 20)
+        until(lambda: queue(running) == 0)
         watching.set()
-        watch_over.result(5)
+        watch_over.result(40)
         assert [one for one in answers if one is not None] == [b"HTTP/1.1 200 OK"] * (n // 2)
         assert max(gaps) < 0.25
         cancelled = [run for run in running.host.session.runs if run.stop_reason == "cancelled"]
@@ -161,13 +162,13 @@ def test_a_hundred_clients_half_of_which_leave():
 
 def test_the_real_engine_stops_within_a_step(starter):
     connection = send(starter, stream=True, max_tokens=2000, messages=[{"role": "user", "content": "Count to 900."}])
-    until(lambda: starter.host.state.phase == "answering", 30)
+    until(lambda: starter.host.state.phase == "answering")
     with connection.makefile("rb") as reader:
         while b'"content"' not in reader.readline():
             pass
     connection.close()
     before = starter.get("/health")[1]
-    until(lambda: starter.host.state.phase == "idle", 5)
+    until(lambda: starter.host.state.phase == "idle")
     assert before
     run = starter.host.session.runs[-1]
     assert run.stop_reason == "cancelled"
@@ -176,8 +177,8 @@ def test_the_real_engine_stops_within_a_step(starter):
 def test_the_models_are_freed_when_nobody_asks_and_come_back():
     with serving([Answer()], keep_alive_s=0.3) as running:
         assert running.post(ASK)[0] == 200
-        until(lambda: any(isinstance(command, Unload) for command in running.engine.commands))
-        assert running.get("/health")[1]["model"] is None
+        until(lambda: running.get("/health")[1]["model"] is None)
+        assert any(isinstance(command, Unload) for command in running.engine.commands)
         assert running.post(ASK)[0] == 200
         assert sum(isinstance(command, Load) for command in running.engine.commands) == 2
 
