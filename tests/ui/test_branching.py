@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 
+from app.protocol import Generate
 from tests.doubles import Answer
 
 
@@ -62,7 +63,8 @@ def test_the_model_sees_the_branch_that_is_shown(program):
         await idle(program)
         arrow(program, 1, "earlier")
         await program.ask("on")
-        said = [m.content for m in program.engines[0].commands[-1].messages if m.role != "system"]
+        asked = [command for command in program.engines[0].commands if isinstance(command, Generate)]
+        said = [m.content for m in asked[-1].messages if m.role != "system"]
         assert said == ["go", "First.", "on"]
 
     program.run(story)

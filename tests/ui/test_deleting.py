@@ -77,13 +77,15 @@ def test_what_was_deleted_long_ago_is_erased_after_the_start_and_nothing_else(pr
     delete_one("Young", days_ago=29)
 
     async def story():
+        program.controller.start()
         assert titles() == ["Old", "Young"]  # the start does not wait for it
+        await program.until(lambda: not program.controller.engine.is_loading)
         program.controller.deleting.erase_old()
         await program.until(lambda: titles() == ["Young"])
         await program.ask("go")
         assert program.window.notice.words == ""
 
-    program.run(story)
+    program.run(story, is_started=False)
 
 
 def test_damage_that_is_found_late_is_told(program, tmp_path):

@@ -67,13 +67,13 @@ def test_the_page_says_what_is_here_and_a_runtime_is_added_and_removed(program, 
         assert not devices.dialog.remove_button.isEnabled()
         devices.add(folder)
         await program.until(lambda: devices.dialog.progress.isVisibleTo(devices.dialog))
-        await program.until(lambda: len(program.engines) == 2 and not devices.is_busy, 20)
+        await program.until(lambda: len(program.engines) == 2 and not devices.is_busy)
         await program.controller.engine.settled()
         await program.until(lambda: not devices.is_busy)
         assert devices.dialog.runtime.currentText() == "mine"
         assert Runtimes().in_use().name == "mine"
         devices.remove()
-        await program.until(lambda: len(program.engines) == 3 and not devices.is_busy, 20)
+        await program.until(lambda: len(program.engines) == 3 and not devices.is_busy)
         assert Runtimes().in_use().name == BUILT_IN
         await program.controller.engine.settled()
 
@@ -88,7 +88,7 @@ def test_a_hostile_runtime_is_refused_in_words(program, tmp_path):
         devices.open()
         await program.until(lambda: devices.dialog.states() and not devices.is_busy)
         devices.add(folder)
-        await program.until(lambda: not devices.is_busy, 20)
+        await program.until(lambda: not devices.is_busy)
         assert "SIGABRT" in devices.dialog.busy.text()
         assert devices.dialog.runtime.currentText() == BUILT_IN
         assert len(program.engines) == 1
@@ -186,15 +186,15 @@ def test_an_official_build_is_fetched_stopped_gone_on_with_and_used(program, rel
         (action,) = devices.dialog.fetch_button.menu().actions()
         assert action.text() == "CPU: test"
         action.trigger()
-        await program.until(lambda: "Getting llama-b1-bin-test.tar.gz" in devices.dialog.busy.text(), 10)
-        await program.until(lambda: devices.dialog.progress.value() > 0, 10)
+        await program.until(lambda: "Getting llama-b1-bin-test.tar.gz" in devices.dialog.busy.text())
+        await program.until(lambda: devices.dialog.progress.value() > 0)
         devices.dialog.cancel_button.click()
-        await program.until(lambda: not devices.is_busy, 10)
+        await program.until(lambda: not devices.is_busy)
         assert not devices.dialog.progress.isVisibleTo(devices.dialog)
         assert Runtimes().shelf().packs == ()
         release.hub.rate_bytes_s = None
         action.trigger()
-        await program.until(lambda: len(program.engines) == 2 and not devices.is_busy, 30)
+        await program.until(lambda: len(program.engines) == 2 and not devices.is_busy)
         assert max(seen.first for seen in release.hub.seen) > 0  # it went on where it was
         assert devices.dialog.runtime.currentText() == "llama-b1-bin-test"
         await program.controller.engine.settled()
@@ -211,7 +211,7 @@ def test_a_build_that_cannot_be_had_is_said_in_words(program, release):
         devices.open()
         await program.until(lambda: devices.dialog.states() and not devices.is_busy)
         devices.fetch("test")
-        await program.until(lambda: "is of commit fffffff" in devices.dialog.busy.text(), 20)
+        await program.until(lambda: "is of commit fffffff" in devices.dialog.busy.text())
         assert devices.dialog.runtime.currentText() == BUILT_IN
         assert devices.dialog.fetch_button.isEnabled()
 

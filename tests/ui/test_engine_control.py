@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.errors import LoadError
 from app.paths import models_dir
-from app.protocol import Engagement, Load, LoadProgress, Plan
+from app.protocol import Engagement, Generate, Load, LoadProgress, Plan
 from app.settings import Settings, load_settings, save_settings
 from app.ui.pair_bar import HEADS, NGRAM, NO_DRAFTER
 from app.ui.wording import plan_words
@@ -18,6 +18,10 @@ from tests.ui.test_answering import stored
 
 def loads(program):
     return [c for engine in program.engines for c in engine.commands if isinstance(c, Load)]
+
+
+def asked(program):
+    return [c for engine in program.engines for c in engine.commands if isinstance(c, Generate)]
 
 
 def items(combo):
@@ -182,7 +186,7 @@ def test_the_draft_length_is_chosen_for_the_next_answer(program):
         program.controller.actions.choose_length(8)
         assert program.window.pair_bar.speculation_words == "ready: n-gram, length 8"
         await program.ask("go")
-        assert program.engines[0].commands[-1].speculation.draft_tokens == 8
+        assert asked(program)[-1].speculation.draft_tokens == 8
 
     program.run(story)
 
@@ -202,7 +206,7 @@ def test_the_length_can_be_left_to_what_pays(program):
         program.controller.actions.choose_length("auto")
         assert program.window.pair_bar.speculation_words == "ready: n-gram, length chosen by what pays"
         await program.ask("go")
-        assert program.engines[0].commands[-1].speculation.draft_tokens == "auto"
+        assert asked(program)[-1].speculation.draft_tokens == "auto"
 
     program.run(story)
 

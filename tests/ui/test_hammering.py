@@ -53,7 +53,7 @@ def test_five_hundred_quick_clicks_lose_nothing(program, seed):
         await program.ask("and after all that?")
         assert program.said.startswith("Answer")
 
-    program.run(story, limit_s=60)
+    program.run(story)
 
 
 def click(window, chats, draw):
@@ -102,7 +102,7 @@ def test_a_megabyte_goes_into_the_field_is_sent_and_edited_without_a_freeze(prog
         assert composer.editor.wordWrapMode() == QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
         composer.set_text("")
 
-    program.run(story, limit_s=40)
+    program.run(story)
 
 
 def test_a_message_that_would_hold_the_window_up_is_not_edited_and_that_is_said(program):
@@ -114,7 +114,7 @@ def test_a_message_that_would_hold_the_window_up_is_not_edited_and_that_is_said(
         assert "too long" in program.window.notice.words
         assert not program.window.composer.is_editing
 
-    program.run(story, limit_s=40)
+    program.run(story)
 
 
 def test_settings_with_a_word_without_end_are_shown_without_a_freeze(program):
@@ -124,7 +124,7 @@ def test_settings_with_a_word_without_end_are_shown_without_a_freeze(program):
         assert took_s(program.controller.conversation.open) < 4
         program.controller.conversation.dialog.reject()
 
-    program.run(story, limit_s=40)
+    program.run(story)
 
 
 def took_s(work) -> float:

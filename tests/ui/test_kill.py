@@ -18,6 +18,8 @@ from app.chat.store import ChatStore
 ROOT = Path(__file__).parents[2]
 N_KILLS = int(os.environ.get("SLIPSTREAM_TEST_KILLS", "200"))
 
+TICK_S = 0.05
+
 # The real program; a timer plays the person, and what is on the screen is reported every 50 ms.
 SCRIPT = """
 import json, random, sys
@@ -73,8 +75,11 @@ class Shown:
     def join(self):
         self._thread.join()
 
-    def until(self, moment):
-        return [texts for at, texts in self.moments if at <= moment][-1]
+    def before(self, moment, for_s):
+        """Return what had been there for so long at a moment, by the clock and by the program's own ticks."""
+        known = [(at, texts) for at, texts in self.moments if at <= moment]
+        known = known[: max(1, len(known) - round(for_s / TICK_S))]
+        return [texts for at, texts in known if at <= moment - for_s][-1]
 
 
 def kill_after(home, wait_s, seed=1):
@@ -84,7 +89,7 @@ def kill_after(home, wait_s, seed=1):
     with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
         shown = Shown(process.stdout)
         try:
-            deadline = time.monotonic() + 40
+            deadline = time.monotonic() + 60
             while not any(len(texts) > 1 and texts[-1] for _at, texts in shown.moments):
                 assert time.monotonic() < deadline, "no answer began"
                 time.sleep(0.05)
@@ -95,9 +100,9 @@ def kill_after(home, wait_s, seed=1):
             process.kill()
         process.wait()
         shown.join()
-    _gone, alive = psutil.wait_procs(children, timeout=10)
+    _gone, alive = psutil.wait_procs(children, timeout=40)
     assert not alive, f"left behind: {alive}"
-    return shown.until(killed_s - 2.0)
+    return shown.before(killed_s, 2.0)
 
 
 def check(home, shown):

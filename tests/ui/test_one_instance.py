@@ -9,12 +9,9 @@ import pytest
 from PySide6.QtCore import QDir, QTimer
 
 from app.ui.one_instance import OneInstance
+from tests.ui.conftest import LIMIT_MS
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def left_in_temp():
-    return set(Path(QDir.tempPath()).glob("slipstream-*"))
 
 
 def test_a_second_start_calls_the_first(qtbot, tmp_path):
@@ -22,7 +19,7 @@ def test_a_second_start_calls_the_first(qtbot, tmp_path):
     assert first.claim()
     first.listen()
     assert not second.claim()
-    with qtbot.waitSignal(first.raise_requested, timeout=5000):
+    with qtbot.waitSignal(first.raise_requested, timeout=LIMIT_MS):
         assert second.call()
     first.release()
     assert not second.call()
@@ -46,10 +43,10 @@ def test_a_start_beside_one_that_does_not_listen_yet_waits_for_it(qtbot, tmp_pat
             # WHEN another starts meanwhile
             assert second.stdout.readline() == "starts\n"
             time.sleep(0.3)
-            with qtbot.waitSignal(first.raise_requested, timeout=10_000):
+            with qtbot.waitSignal(first.raise_requested, timeout=LIMIT_MS):
                 first.listen()
             # THEN it leaves the window to the first
-            assert second.communicate(timeout=20)[0] == "True\n"
+            assert second.communicate(timeout=60)[0] == "True\n"
         finally:
             second.kill()
     first.release()
@@ -66,15 +63,17 @@ def test_a_start_takes_over_from_one_that_ends_before_it_listens(qtbot, tmp_path
 
 
 @pytest.mark.linux
-def test_the_socket_lies_in_the_data_folder_and_replaces_what_a_crash_left(qtbot, tmp_path):
+def test_the_socket_lies_in_the_data_folder_and_replaces_what_a_crash_left(qtbot, tmp_path, monkeypatch):
     assert sys.platform == "linux"
-    before = left_in_temp()
+    (tmp_path / "temp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temp"))  # in the machine's own, others come and go
     (tmp_path / "window.socket").write_text("left by a crash")
     first = OneInstance(tmp_path)
     first.listen()
     assert (tmp_path / "window.socket").is_socket()
     assert OneInstance(tmp_path).call()
-    assert left_in_temp() == before
+    assert QDir.tempPath() == str(tmp_path / "temp")
+    assert list((tmp_path / "temp").iterdir()) == []
     first.release()
     assert not (tmp_path / "window.socket").exists()
 
@@ -92,7 +91,7 @@ def test_a_second_start_hands_on_the_files_that_it_was_given(qtbot, tmp_path):
     first = OneInstance(tmp_path)
     first.listen()
     files = [tmp_path / "a model ü.gguf", Path("/b\n.gguf")]
-    with qtbot.waitSignal(first.files_given, timeout=5000) as given:
+    with qtbot.waitSignal(first.files_given, timeout=LIMIT_MS) as given:
         assert OneInstance(tmp_path).call(files)
     assert given.args == [files]
     first.release()

@@ -265,6 +265,7 @@ def test_words_that_grow_shorter_do_not_move_what_is_below(program):
 def test_a_new_number_lays_nothing_out_anew(program):
     async def story():
         panel = program.window.panel
+        await program.until(lambda: panel.charts is not None and program.controller.roofline.gauge.words)  # come late
         panel.show_speed(23.4, "now")
         await asyncio.sleep(0.05)
         page, watch = panel.findChild(QScrollArea).widget(), LayoutWatch()

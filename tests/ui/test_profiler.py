@@ -34,7 +34,7 @@ def test_own_questions_are_profiled_and_one_click_adopts_the_best(program):
         dialog.rounds.setValue(1)
         dialog.start.click()
         assert not dialog.start.isVisible()
-        await program.until(lambda: not profiler.is_running, 15)
+        await program.until(lambda: not profiler.is_running)
         assert dialog.table.rowCount() == 2
         assert dialog.advice.text()
         asked = [c for c in program.engines[0].commands if isinstance(c, Generate)][1:]
@@ -153,7 +153,7 @@ def test_results_and_training_data_are_written(program, tmp_path):
         profiler.open()
         profiler.dialog.rounds.setValue(1)
         profiler.start()
-        await program.until(lambda: not profiler.is_running, 15)
+        await program.until(lambda: not profiler.is_running)
         for name in ("r.json", "r.csv"):
             profiler.write_result(str(tmp_path / name))
         profiler.write_training(str(tmp_path / "t.jsonl"))

@@ -183,7 +183,7 @@ def test_stop_and_answer_again(program, server):
         await program.until(lambda: len(program.said) > 50)
         program.controller.answering.stop()
         await program.until(lambda: not program.controller.answering.is_busy)
-        assert server.gone.wait(5)
+        assert server.gone.wait(40)
         assert "stopped by you" in program.last_answer.status
         n_asked = len(server.asked)
         program.controller.branching.go_on_with_last()

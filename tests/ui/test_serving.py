@@ -36,7 +36,7 @@ async def ask(url: str, body=None, key: str = "") -> tuple[int, dict]:
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
         request = urllib.request.Request(url, json.dumps(body).encode() if body else None, headers)
         try:
-            with urllib.request.urlopen(request, timeout=10) as response:
+            with urllib.request.urlopen(request, timeout=40) as response:
                 return response.status, json.loads(response.read())
         except urllib.error.HTTPError as fault:
             with fault:

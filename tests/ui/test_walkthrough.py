@@ -35,11 +35,9 @@ class Desk:
     def __init__(self, stack, home, *, engine, pictures=None):
         self.pictures, self.n_steps = pictures, 0
         read, write = os.pipe()
-        self._start(
-            stack,
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{SIZE}x24", "-nolisten", "tcp"],
-            pass_fds=(write,),
-        )
+        # -r: a key that is let go late, because the machine is busy, is not pressed twice
+        options = ("-displayfd", str(write), "-screen", "0", f"{SIZE}x24", "-nolisten", "tcp", "-r")
+        self._start(stack, ["Xvfb", *options], pass_fds=(write,))
         os.close(write)
         with os.fdopen(read) as numbers:
             display = f":{numbers.readline().strip()}"

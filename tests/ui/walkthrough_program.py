@@ -22,7 +22,7 @@ from app.ui.controller import Controller
 from app.ui.theme import colours
 from tests.doubles import Answer, ScriptedEngine
 
-TEXT = "The slow train leaves the station, word after word after word. " * 12
+TEXT = "The slow train leaves the station, word after word after word. " * 60  # stopped long before its end
 
 
 def make_host():
