@@ -126,17 +126,23 @@ def cut(widget: QWidget) -> bool:
     return False
 
 
-def look(place: str, found: dict[str, set[str]]) -> None:
-    """Note what is wrong with what can be seen now."""
-    for window in QApplication.topLevelWidgets():
-        for widget in [window, *window.findChildren(QWidget)]:
-            if not widget.isVisible():
-                continue
-            for text in texts_of(widget):
-                if words := outside(text):
-                    found["outside"].add(f"{place}: {type(widget).__name__}: {words}")
-            if cut(widget):
-                found["cut"].add(f"{place}: {type(widget).__name__}: {widget.text()}")
+def seen() -> list[QWidget]:
+    """Return what can be seen now."""
+    windows = QApplication.topLevelWidgets()
+    return [one for window in windows for one in (window, *window.findChildren(QWidget)) if one.isVisible()]
+
+
+async def look(place: str, found: dict[str, set[str]]) -> None:
+    """Note what is wrong with what can be seen now; a text that has just come is given its room some time after."""
+    for widget in seen():
+        for text in texts_of(widget):
+            if words := outside(text):
+                found["outside"].add(f"{place}: {type(widget).__name__}: {words}")
+    for _ in range(40):
+        if not (short := [widget for widget in seen() if cut(widget)]):
+            return
+        await asyncio.sleep(0.05)
+    found["cut"] |= {f"{place}: {type(widget).__name__}: {widget.text()}" for widget in short}
 
 
 def main() -> int:
@@ -159,15 +165,15 @@ def main() -> int:
 
     async def story() -> None:
         await asyncio.sleep(0.2)
-        look("at first", found)
+        await look("at first", found)
         await program.ask("12")
-        look("answer", found)
+        await look("answer", found)
         for action in window.action_list.offered():
             if action.name in LEFT_OUT:
                 continue
             window.action_list.run(action.name)
             await asyncio.sleep(0.15)
-            look(action.name, found)
+            await look(action.name, found)
             for other in QApplication.topLevelWidgets():
                 if other is not window and other.isVisible():
                     found["seen"].add(f"{action.name}: {type(other).__name__}")
