@@ -232,6 +232,10 @@ class RooflineControl(QObject):
             self.gauge.show_missing(tr("How near decoding is to what the memory lets through:"), can_measure=True)
             return
         header = await self._header(loaded.target.path)
+        draft = await self._header(loaded.draft.path) if loaded.draft is not None else None
+        if self._host.state.loaded is not loaded:  # another was loaded meanwhile
+            await self._show()
+            return
         if header is None or header.split[1] > 1:
             self.gauge.show_missing("", can_measure=False)
             return
@@ -240,7 +244,6 @@ class RooflineControl(QObject):
         roof = Roofline(traffic(header, position, pair.memory), self._bandwidth.bytes_per_s)
         baseline = current_baseline(self._host.session)
         plain_tps = baseline.decode_tps.median if baseline is not None else plain.decode_tps if plain else None
-        draft = await self._header(loaded.draft.path) if loaded.draft is not None else None
         draft_bytes = active_weight_bytes(draft) if draft is not None else 0
         self.gauge.show_gauge(
             Gauge(

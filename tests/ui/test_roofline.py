@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from app.engine.gguf import read_header
 from app.metrics import bandwidth
 from app.metrics.atomic import replacing
-from app.metrics.roofline import Roofline, Traffic
+from app.metrics.roofline import Roofline, Traffic, traffic
 from app.ui.roofline import Gauge, RooflineGauge
 from tests.doubles import Answer
 
@@ -67,6 +68,24 @@ def test_answers_move_the_gauge(program, measured):
         program.controller.choices.change(speculation=True)
         await program.ask("Drafted")
         await program.until(lambda: "Speculation" in gauge.words.partition("reaches")[2])
+
+    program.run(story)
+
+
+def test_a_model_that_is_loaded_while_another_is_looked_at_is_the_one_that_is_shown(program, measured, tiny_pair):
+    async def story():
+        roofline, engine = program.controller.roofline, program.controller.engine
+        for target in (str(tiny_pair.target), "starter"):  # both are known afterwards, and loaded in a moment
+            engine.pick_target(target)
+            await program.until(lambda: not engine.is_loading)
+        await program.until(lambda: "20.0 GB/s" in roofline.gauge.words)
+        roofline._headers.clear()
+        roofline._later.setInterval(0)
+        roofline.refresh()  # reads a large vocabulary, and the other model is there before that
+        engine.pick_target(str(tiny_pair.target))
+        await program.until(lambda: not engine.is_loading)
+        roof = Roofline(traffic(read_header(tiny_pair.target), 1, program.host.state.pair.memory), measured.bytes_per_s)
+        await program.until(lambda: roofline.gauge.words.startswith(Gauge(roof).words()), limit_s=5)
 
     program.run(story)
 
