@@ -43,7 +43,7 @@ class SessionControl(QObject):
         self._tasks: set[asyncio.Task[None]] = set()
         self._export: ExportDialog | None = None
         self._stop = Event()
-        self._sides: list[tuple[str, Metrics]] = []
+        self._sides: tuple[tuple[str, Metrics], ...] = ()
         self._progress.connect(self.on_progress)
         window.panel.export_requested.connect(self.export)
         window.panel.foot.compare_requested.connect(self.compare)
@@ -145,7 +145,7 @@ class SessionControl(QObject):
     def compare(self) -> None:
         """Ask for an exported session, and put this one beside it."""
         dialog = CompareDialog(self._window)
-        self._sides = [(THIS_SESSION, self._host.session.to_metrics())] * 2
+        self._sides = ((THIS_SESSION, self._host.session.to_metrics()),) * 2
         dialog.open_wanted.connect(partial(self.ask_for_session, dialog))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
@@ -171,15 +171,16 @@ class SessionControl(QObject):
             self._window.notice.say("error", fault.message, fault.hint)
             return
         name = path.parent.name if path.name == "metrics.json" else path.stem
-        self._sides[side] = (name, found)
+        self._sides = tuple((name, found) if number == side else one for number, one in enumerate(self._sides))
         await self._show(dialog)
 
     async def _show(self, dialog: CompareDialog) -> None:
-        (name_a, a), (name_b, b) = self._sides
+        sides = (name_a, a), (name_b, b) = self._sides
         colours = inks()
         found = await asyncio.to_thread(compare, a, b, (name_a, name_b))
         drawings = await asyncio.to_thread(lambda: (pictures(a, colours), pictures(b, colours)))
-        if isValid(dialog) and dialog.isVisible():
+        is_newest = sides is self._sides  # else what was opened meanwhile shows itself
+        if is_newest and isValid(dialog) and dialog.isVisible():
             dialog.show_comparison(found, (totals(a), totals(b)), drawings)
 
     def _say(self, words: str, hint: str = "") -> None:

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from app.metrics.export import read_json
-from app.metrics.session_export import FILES
+from app.metrics.session_export import FILES, export_session
 from app.ui.sessions import CompareDialog, ExportDialog, inks, picture_of
 from tests.doubles import POEM, Answer
+from tests.metrics.test_compare import answered
 from tests.ui.conftest import shows_dialog
 
 LONG = f"{POEM} {POEM} {POEM}"
@@ -133,6 +134,26 @@ def test_an_exported_session_is_opened_beside_this_one(program, tmp_path):
         asking.fileSelected.emit(str(tmp_path / "no.json"))
         asking.reject()
         await program.until(lambda: "not an export" in program.window.notice.words)
+        dialog.reject()
+
+    program.run(story)
+
+
+@shows_dialog
+def test_of_two_sessions_that_are_opened_one_after_the_other_the_second_is_shown(program, tmp_path):
+    for name, n in (("large", 80), ("small", 7)):
+        export_session(answered(tmp_path / f"of {name}", 50.0, 80.0, n=n).to_metrics(), tmp_path / name)
+
+    async def story():
+        control = program.controller.sessions
+        program.window.panel.foot.compare_requested.emit()
+        (dialog,) = program.window.findChildren(CompareDialog)
+        await program.until(lambda: not control._tasks)
+        control.on_session_chosen(dialog, 1, str(tmp_path / "large" / "metrics.json"))
+        await program.until(lambda: control._sides[1][0] == "large")  # and is compared now
+        control.on_session_chosen(dialog, 1, str(tmp_path / "small" / "metrics.json"))
+        await program.until(lambda: not control._tasks)
+        assert "small" in dialog._names[1].text()
         dialog.reject()
 
     program.run(story)
