@@ -169,7 +169,8 @@ class BaselineControl(QObject):
     async def _fill(self, dialog: BaselineDialog) -> None:
         if not isValid(dialog):  # closed in the meantime
             return
-        session = self._host.session
+        dialog.n_looks += 1
+        number, session = dialog.n_looks, self._host.session
         can_record = self._host.state.loaded is not None and not self._answering.is_busy and not self.is_recording
         dialog.enable_recording(can_record=can_record, why_not="" if can_record else tr("Something else is running."))
         found = await asyncio.to_thread(session.baselines.all)
@@ -177,7 +178,7 @@ class BaselineControl(QObject):
         now = session.conditions_now()
         reasons = [staleness(one, now, reading) if now else [tr("no model is loaded")] for one in found]
         used = session.baseline.id if session.baseline else ""
-        if isValid(dialog) and dialog.isVisible():
+        if isValid(dialog) and dialog.isVisible() and number == dialog.n_looks:
             dialog.show_baselines(found, reasons, used)
 
     def _do(self, dialog: BaselineDialog, change: Any) -> None:  # noqa: ANN401 - whatever it returns is not needed

@@ -45,7 +45,11 @@ _BUILT_IN, _OWN, _FILE = "built-in", "own", "file"
 
 
 class BaselineDialog(QDialog):
-    """Shows baselines; what is done with them is the controller's business."""
+    """Shows baselines; what is done with them is the controller's business.
+
+    Attributes:
+        n_looks: how often was looked for what it is to show; only what the newest look has found is shown.
+    """
 
     record_requested = Signal(object)  # a RecordingPlan
     chosen = Signal(object)  # a Baseline
@@ -57,6 +61,7 @@ class BaselineDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Baselines"))
         fit(self, 940, 480)
+        self.n_looks = 0
         self._own = tuple(own)
         self._from_file: RecordingPlan | None = None
         self._baselines: tuple[Baseline, ...] = ()

@@ -1,7 +1,7 @@
 """Recording a baseline, and the list of baselines."""
 
-import asyncio
 import json
+import threading
 
 import msgspec
 import pytest
@@ -68,7 +68,8 @@ def test_a_baseline_with_a_draft_model_measures_the_target_alone_in_blocks(progr
         await program.until(lambda: not program.controller.engine.is_loading)
         record(program, RecordingPlan(built_in_prompts(), "chat", n_rounds=2))
         await recorded(program)
-        kinds = [type(c).__name__ + ("+" if getattr(c, "draft", None) else "") for c in program.engines[0].commands]
+        commands = [c for c in program.engines[0].commands if isinstance(c, Load | Generate)]
+        kinds = [type(c).__name__ + ("+" if getattr(c, "draft", None) else "") for c in commands]
         block = ["Generate"] * 6
         drafted = ["Load+", "Generate", *block, *block]  # one round ends as the next begins
         alone = ["Load", "Generate", *block]
@@ -270,7 +271,7 @@ def test_what_else_went_on_is_noted_with_the_answers_and_the_baseline(program):
 async def opened(program):
     program.window.panel.foot.baselines_requested.emit()
     (dialog,) = program.window.findChildren(BaselineDialog)
-    await asyncio.sleep(0.1)
+    await program.until(dialog._about.text)  # what there is, is read beside the window
     return dialog
 
 
@@ -304,6 +305,45 @@ def test_baselines_are_listed_renamed_chosen_and_deleted(program):
         await program.until(lambda: len(dialog.states()) == 1)
         assert session.baseline is None
         assert [b.name for b in session.baselines.all()] == ["monday"]
+        dialog.reject()
+
+    program.run(story)
+
+
+class Held(Restless):
+    """A machine whose first reading takes longer than its second."""
+
+    def __init__(self):
+        super().__init__()
+        self.free, self._n_asked = threading.Event(), 0
+
+    def read(self):
+        self._n_asked += 1
+        if self._n_asked == 1:
+            assert self.free.wait(40)
+        return super().read()
+
+
+@shows_dialog
+def test_a_look_at_the_baselines_that_takes_long_does_not_bring_back_what_was_deleted_meanwhile(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        record(program)
+        await recorded(program)
+        control, baselines = program.controller.baselines, program.host.session.baselines
+        await program.until(lambda: not control._tasks)
+        control._source = Held()
+        program.window.panel.foot.baselines_requested.emit()
+        (dialog,) = program.window.findChildren(BaselineDialog)
+        await program.until(lambda: control._source._n_asked)
+        baselines.delete(baselines.all()[0])
+        dialog.refresh_wanted.emit()
+        await program.until(lambda: "No baseline has been recorded yet" in dialog._about.text())
+        control._source.free.set()
+        await program.until(lambda: not control._tasks)
+        assert dialog.states() == {}
+        assert "No baseline has been recorded yet" in dialog._about.text()
         dialog.reject()
 
     program.run(story)
