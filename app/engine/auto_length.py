@@ -6,11 +6,9 @@ probability it gives each word tells how likely that word is to be kept (:mod:`a
 long as another word is likely to be worth its time, and what it drafted is cut to the length with the highest
 E(k) - rate x time, where the rate is what the time would earn otherwise (fractional programming: Dinkelbach 1967).
 
-Estimates can be wrong, so there is a purse: what speculation has cost so far against plain decoding of the same
-tokens, and how much of that an answer can bear: :data:`ALLOWANCE` of its expected time, and, for what
-likely pays, a part of what speculation has saved in the answers before. When the purse is empty the drafter pauses and
-is tried again now and then. This bounds the loss whatever the text does ("conservative bandits": Wu, Shariff,
-Lattimore, Szepesvári 2016, arXiv 1602.04282).
+Estimates can be wrong, so there is a purse (:mod:`app.engine.purse`): what speculation has cost so far against plain
+decoding of the same tokens, and how much of that an answer can bear. When it is empty the drafter pauses and is tried
+again now and then. A draft model that was paused first tells what it would have drafted (:mod:`app.engine.review`).
 
 A drafter that costs nothing to ask (n-gram) is asked first; how long its place agrees with the text stands for the
 probability that it does not have.
@@ -27,26 +25,20 @@ from itertools import accumulate
 
 from msgspec import structs
 
+from app.engine.asking import Asked, Pause
 from app.engine.costs import FEW, MANY
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.evidence import Evidence, prior_alpha
+from app.engine.purse import ALLOWANCE, N_NEW, NEW_ALLOWANCE, Purse
+from app.engine.review import FEW_TO_HEAR, MOST_REVIEWED, Place, plain_steps_at_best
 from app.engine.worth import Worth
 from app.protocol import Plan, Step
 
 CEILING = 1.02
 """A drafter that could not reach this speed-up even if everything were accepted is not prefilled at all."""
 
-ALLOWANCE, NEW_ALLOWANCE = 0.008, 0.02
-"""Share of an answer's expected time that drafts in vain may cost, and as much again that catching up may where it is
-not yet likely to come back; the higher one in the first :data:`N_NEW` answers of a pair, which are to learn."""
-
-N_NEW = 3
-
 VERY_SURE = 0.85
 """Chance from which a copied draft is not weighed against the purse: what agrees on many tokens goes on agreeing."""
-
-CREDIT_SHARE, CREDIT_MAX = 0.25, 0.05
-"""How much of the savings an answer may draw on, and at most which share of its time, for what is sure to pay."""
 
 WINDOW = 32
 """Fewest tokens that a drafter starts again on where catching up with all would cost too much."""
@@ -54,34 +46,11 @@ WINDOW = 32
 PAYS = 1.01
 """Expected speed-up from which a drafter is asked."""
 
-FIRST_PROBE, LAST_PROBE = 12, 256
-"""Plain steps between two tries of a paused drafter: three times as many after each try in vain."""
-
 HELD_UP = 8.0
 """A step counts as at most so many times what it was expected to take."""
 
 USUAL_ANSWER_TOKENS = 160
 """Tokens that an answer is expected to have still, when nothing better is known."""
-
-
-@dataclass(slots=True)
-class _Pause:
-    """When a drafter that does not pay is tried again."""
-
-    n_waited: int = 0
-    interval: int = FIRST_PROBE
-
-
-@dataclass(slots=True)
-class _Asked:
-    """Who was asked in this step, after how much catching up, and what its words were worth to it."""
-
-    name: str
-    kind: str
-    limit: int
-    n_catch_up: int
-    probabilities: list[float] = field(default_factory=list)
-    shares: list[float] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -94,10 +63,7 @@ class AutoLength:
         n_left: tokens that may still come.
         is_greedy: the most likely word is taken (temperature 0).
         prefill_s: what the answer took before its first token.
-        debt_s: what speculation has cost this answer against plain decoding.
-        credit_s: what earlier answers have saved.
-        allowance: share of the answer's time that may be lost.
-        invested_s: what catching up with the prompt has cost, within what it may.
+        purse: what it may cost.
     """
 
     evidence: Evidence
@@ -105,20 +71,18 @@ class AutoLength:
     n_left: int
     is_greedy: bool = True
     prefill_s: float = 0.0
-    debt_s: float = 0.0
-    credit_s: float = 0.0
-    allowance: float = NEW_ALLOWANCE
-    invested_s: float = 0.0
+    purse: Purse = field(default_factory=Purse)
     plain_s: float = 0.0
     reason: str = ""
-    _asked: _Asked | None = None
-    _pauses: dict[str, _Pause] = field(default_factory=dict)
+    _asked: Asked | None = None
+    _n_unheard: int = 1
+    _pauses: dict[str, Pause] = field(default_factory=dict)
 
     def begin(self, prefill_s: float) -> None:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
-        self.credit_s = max(0.0, self.evidence.saved_s)
-        self.allowance = ALLOWANCE if self.evidence.n_answers >= N_NEW else NEW_ALLOWANCE
+        self.purse.credit_s = max(0.0, self.evidence.saved_s)
+        self.purse.allowance = ALLOWANCE if self.evidence.n_answers >= N_NEW else NEW_ALLOWANCE
 
     # --- what the loop asks -------------------------------------------------------------------------
 
@@ -142,12 +106,28 @@ class AutoLength:
                 if limit:
                     self.reason = f"expected {worth.speedup():.2f}x"
                     self._pauses.pop(name, None)
-                    return self._engage(_Asked(name, kind, limit, n_catch_up))
+                    return self._engage(Asked(name, kind, limit, n_catch_up))
         return self._probe(name, views[-1][0], part)
 
-    def _engage(self, asked: _Asked) -> Ask:
+    def _engage(self, asked: Asked, n_review: int = 0) -> Ask:
         self._asked = asked
-        return Ask(asked.limit, asked.n_catch_up, self.goes_on)
+        return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, self.hears if n_review else None)
+
+    def hears(self, places: Sequence[Place]) -> bool:
+        """Take in what the paused drafter would have said; tell whether to draft on it."""
+        asked = self._asked
+        n_steps = plain_steps_at_best(places, self.evidence.costs, asked.name, self.n_max) if asked else None
+        if asked is None or n_steps is None:
+            return True
+        asked.is_reviewed = True
+        calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
+        for place in places:
+            calibration.observe(place.probability, place.is_kept)
+            self.evidence.of(asked.kind).observe(1, int(place.is_kept))
+        worth = self._worth(asked.name, asked.kind)
+        worth.review(len(places), n_steps)
+        asked.limit = self._bearable(asked.name, worth)
+        return asked.limit > 0 and worth.speedup() >= PAYS
 
     def goes_on(self, probability: float) -> bool:
         """Take in the probability of a drafted word; tell whether another one is likely to be worth its time."""
@@ -173,7 +153,7 @@ class AutoLength:
                 return True
         return False
 
-    def _grows(self, asked: _Asked, worth: float) -> bool:
+    def _grows(self, asked: Asked, worth: float) -> bool:
         """Take in the worth of a node of a tree; tell whether more, each worth as much at best, could be worth it."""
         asked.shares.append(worth)
         n, costs = len(asked.shares), self.evidence.costs
@@ -211,7 +191,7 @@ class AutoLength:
         costs.observe_verify(step.n_rows, step.verify_s)
         plain_s, gained_s = self._plain_s(), step.draft_s + step.verify_s - self._plain_s() * step.emitted
         self.plain_s += plain_s * step.emitted
-        self.debt_s += gained_s
+        self.purse.debt_s += gained_s
         self.evidence.saved_s -= gained_s
         self.n_left = max(0, self.n_left - step.emitted)
         if asked is not None:
@@ -222,6 +202,7 @@ class AutoLength:
             self.evidence.of(kind).observe(step.judged, step.accepted)
         for pause in self._pauses.values():
             pause.n_waited += 1
+        self._n_unheard = 0 if asked is not None else self._n_unheard + step.emitted
         self._asked = None
 
     def _as_if_awake(self, step: Step) -> Step:
@@ -239,15 +220,15 @@ class AutoLength:
             verify_s=min(step.verify_s, HELD_UP * verify_s),
         )
 
-    def _learn(self, asked: _Asked, step: Step) -> None:
+    def _learn(self, asked: Asked, step: Step) -> None:
         """Learn from a step in which a model was asked, whether or not its draft was used."""
         costs, plain_s = self.evidence.costs, self._plain_s()
         # Catching up with a prompt is an investment, not what a step costs.
         invested_s = self._catch_up_s(asked.name, asked.n_catch_up) if asked.n_catch_up >= FEW else 0.0
-        self.invested_s += invested_s
+        self.purse.invested_s += invested_s
         if n_drafted := len(asked.shares) or step.proposed:
             costs.observe_draft(asked.name, n_drafted, step.draft_s, asked.n_catch_up)
-        if plain_s:
+        if plain_s and (asked.shares or not asked.is_reviewed):
             took_s = max(0.0, step.draft_s - invested_s) + step.verify_s
             self._worth(asked.name, asked.kind).observe(step.emitted, took_s / plain_s)
         if step.drafter == asked.name:
@@ -262,7 +243,7 @@ class AutoLength:
     def plan(self, name: str, limit: int) -> Plan:
         """Return the choice in words and figures, for people."""
         alpha = self.evidence.of(name).alpha() if name else 0.0
-        return Plan(drafter=name, limit=limit, alpha=alpha, reason=self.reason, debt_s=self.debt_s)
+        return Plan(drafter=name, limit=limit, alpha=alpha, reason=self.reason, debt_s=self.purse.debt_s)
 
     # --- how it answers -----------------------------------------------------------------------------
 
@@ -272,7 +253,7 @@ class AutoLength:
             return n_behind
         if n_behind <= MANY:
             return n_behind  # a part of a short text would cost as much
-        bearable_s = self.allowance * self._expected_s() - max(0.0, self.debt_s)
+        bearable_s = self.purse.to_invest_s(self._expected_s())
         n_bearable = bisect_right(range(n_behind), bearable_s, key=partial(self._catch_up_s, name)) - 1
         return max(WINDOW, n_bearable)
 
@@ -316,15 +297,7 @@ class AutoLength:
 
     def _bears(self, step_s: float, chance: float = 0.0) -> bool:
         """Tell whether the answer could bear that nothing comes of a step; what likely pays may draw on savings."""
-        expected_s, credit_s = self._expected_s(), self._credit_s(chance)
-        # What catching up took, within its bounds, is spent: whether to go on does not depend on it.
-        debt_s = self.debt_s - min(self.invested_s, self.allowance * expected_s + credit_s)
-        return debt_s + step_s - self._plain_s() <= self.allowance * expected_s + credit_s
-
-    def _credit_s(self, chance: float) -> float:
-        """Return what may be drawn on earlier savings for something that pays with this chance."""
-        trust = min(1.0, max(0.0, (chance - 0.5) / 0.3))
-        return trust * min(CREDIT_SHARE * self.credit_s, CREDIT_MAX * self._expected_s())
+        return self.purse.bears(step_s - self._plain_s(), self._expected_s(), chance)
 
     def _bearable(self, name: str, worth: Worth) -> int:
         """Return the longest draft that the answer can bear to lose; 0 if there is none."""
@@ -343,24 +316,32 @@ class AutoLength:
     def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
         """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""
         saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
-        bearable_s = max(0.0, self.allowance * self._expected_s() - self.debt_s) + self._credit_s(worth.chance())
-        return catch_up_s <= min(saved_s / 2, bearable_s)
+        return catch_up_s <= min(saved_s / 2, self.purse.to_invest_s(self._expected_s(), worth.chance()))
 
     def _probe(self, name: str, kind: str, n_catch_up: int) -> Ask:
         """Ask now and then, if the purse bears it."""
-        pause = self._pauses.setdefault(name, _Pause())
-        speedup = self._worth(name, kind).speedup()
-        self.reason = f"paused: expected {speedup:.2f}x of plain speed"
-        if speedup >= PAYS:
+        pause, worth = self._pauses.setdefault(name, Pause()), self._worth(name, kind)
+        self.reason = f"paused: expected {worth.speedup():.2f}x of plain speed"
+        if worth.speedup() >= PAYS:
             self.reason += ", but this answer can bear no more drafts in vain"
-        costs = self.evidence.costs
-        length = next((k for k in range(1, self.n_max + 1) if costs.verify_s(k + 1) is not None), 0)
-        risk_s = costs.draft_s(name, length, n_catch_up) + (costs.verify_s(length + 1) or math.inf)
-        if pause.n_waited < pause.interval or not self._bears(risk_s, self._worth(name, kind).chance()):
+        n_review = min(self._n_unheard, n_catch_up, MOST_REVIEWED) if name == "draft-simple" else 0
+        limit = self._longest_try(name, n_catch_up, worth, is_look=n_review > 0) if pause.is_over else 0
+        if not limit:
             return Ask(0)
-        pause.n_waited, pause.interval = 0, min(LAST_PROBE, 3 * pause.interval)
+        pause.begin_again()
         self.reason = "trying again after a pause"
-        return self._engage(_Asked(name, kind, length, n_catch_up))
+        return self._engage(Asked(name, kind, limit, n_catch_up), n_review)
+
+    def _longest_try(self, name: str, n_catch_up: int, worth: Worth, *, is_look: bool) -> int:
+        """Return how far to draft to see whether it pays, as far as the answer can bear it; 0 if it cannot.
+
+        Where two rows cost much more than one, only a long draft can show what drafting is worth. Catching up has a
+        share of its own. One that first says what it would have drafted is asked for that, whatever is left for drafts.
+        """
+        catch_up_s, is_short = self._catch_up_s(name, n_catch_up), n_catch_up <= FEW_TO_HEAR
+        if not self.purse.bears_to_catch_up(catch_up_s, self._expected_s(), worth.chance(), is_look=is_short):
+            return 0
+        return max(int(is_look), self._bearable(name, worth))
 
     # --- n-grams ------------------------------------------------------------------------------------
 
@@ -382,11 +363,11 @@ class AutoLength:
 
     def _probe_ngram(self, kind: str, n_draft: int) -> int:
         """Return a short length now and then, to learn whether this kind of place has become better."""
-        pause = self._pauses.setdefault(kind, _Pause())
+        pause = self._pauses.setdefault(kind, Pause())
         verify_s = self.evidence.costs.verify_s(2) or math.inf
-        if not n_draft or pause.n_waited < pause.interval or not self._bears(verify_s):
+        if not n_draft or not pause.is_over or not self._bears(verify_s):
             return 0
-        pause.n_waited, pause.interval = 0, min(LAST_PROBE, 3 * pause.interval)
+        pause.begin_again()
         return 1
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from app.engine.review import Place
 from app.protocol import Plan, Step
 
 
@@ -15,12 +16,15 @@ class Ask:
 
     Where that is less than it lags, it starts again on the most recent tokens: a smaller view, but cheap. Where it is
     more, it starts again further back. A drafter that has probabilities tells ``goes_on`` that of each drafted
-    token, and drafts no more when it says no.
+    token, and drafts no more when it says no. One that can tell ``hears`` what it would have said at the last
+    ``n_review`` tokens of the text while it catches up with them, and drafts only when it says yes.
     """
 
     limit: int
     n_catch_up: int = 0
     goes_on: Callable[[float], bool] | None = None
+    n_review: int = 0
+    hears: Callable[[Sequence[Place]], bool] | None = None
 
 
 PARTLY = "draft-simple~"

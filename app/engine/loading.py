@@ -26,6 +26,7 @@ from app.engine.load_numbers import check_load
 from app.engine.model_kinds import check_writes_text, is_multimodal
 from app.engine.parts import read_whole
 from app.engine.prompt_cache import Held
+from app.engine.review import MOST_REVIEWED
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
 from app.engine.tree_check import N_LEAVES, TREE, check_trees, why_no_trees
@@ -321,7 +322,7 @@ def _load_fitting_draft(
     shape = Shape(
         n_ctx=draft_n_ctx(command, pair.target.context.n_ctx, model.n_ctx_train),
         n_threads=command.draft_n_threads or pair.n_threads,
-        n_rows_max=1,
+        n_rows_max=MOST_REVIEWED + 1,
         n_batch=command.draft_placement.n_batch,
         memory=command.draft_memory,
         keeps_window=command.draft_placement.keeps_window,

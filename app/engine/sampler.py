@@ -119,6 +119,11 @@ class Sampler:
         """Tell whether the most likely token is always taken."""
         return self._sampling.temperature == 0
 
+    @property
+    def depends_on_history(self) -> bool:
+        """Tell whether a choice depends on the tokens before, beside its row: by penalties or a grammar."""
+        return self._has_penalties or self._grammar is not None
+
     def choose(self, row: Row, position: int) -> int:
         """Return the token at ``position`` given its logits, shape ``(n_vocab,)``.
 

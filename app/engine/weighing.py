@@ -16,6 +16,7 @@ from app.engine.llama import Context, Model, MtpContext, Shape
 from app.engine.llama.backend import listening
 from app.engine.parts import read_whole
 from app.engine.probe import Sizes, Weighed
+from app.engine.review import MOST_REVIEWED
 from app.errors import PairError, SlipstreamError
 from app.protocol import Load
 
@@ -91,7 +92,8 @@ def _weigh_draft(command: Load, target: Model, context: Context) -> Sizes | None
         check_vocabularies(target, model)
         n_ctx = draft_n_ctx(command, context.n_ctx, model.n_ctx_train)
         with listening(scale.listen):
-            Context(model, Shape(n_ctx=n_ctx, n_threads=1, n_rows_max=1, memory=command.draft_memory))
+            n_rows = MOST_REVIEWED + 1
+            Context(model, Shape(n_ctx=n_ctx, n_threads=1, n_rows_max=n_rows, memory=command.draft_memory))
         return Sizes(model.n_bytes, **scale.n_bytes)
     if (reason := why_not_for(read_whole(Path(command.target)), header)) is not None:
         raise PairError(reason)

@@ -51,6 +51,16 @@ class Worth:
         self._tokens = _FADE * self._tokens + n_tokens
         self._plain = _FADE * self._plain + n_plain_steps
 
+    def review(self, n_tokens: int, n_plain_steps: float) -> None:
+        """Learn from ``n_tokens`` of the text that it was not asked for, and what asking would have taken."""
+        faded = _FADE**n_tokens
+        self.n_steps += 1
+        self.n_tokens += n_tokens
+        self.n_plain_steps += n_plain_steps
+        self._steps = faded * self._steps + n_plain_steps
+        self._tokens = faded * self._tokens + n_tokens
+        self._plain = faded * self._plain + n_plain_steps
+
     def lesson(self) -> tuple[float, ...]:
         """Return what the whole answer says about the next: nothing if it was never asked."""
         if not self.n_steps:

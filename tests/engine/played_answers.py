@@ -16,6 +16,7 @@ from pathlib import Path
 from app.engine.costs import Costs, DrafterCost
 from app.engine.draft_length import PARTLY, LengthPolicy
 from app.engine.evidence import Evidence
+from app.engine.review import Place
 from app.protocol import Step
 
 NAME = "draft-simple"
@@ -77,7 +78,9 @@ def play(machine: Machine, answer: Answer, policy: LengthPolicy, rng: random.Ran
         limit = max(0, min(ask.limit, n_tokens - at - 1))
         n_drafted, draft_s = 0, 0.0
         if limit:
-            n_drafted = _drafted(answer, at, limit, ask.goes_on)
+            seen = zip(answer.probabilities[at - ask.n_review : at], answer.agrees[at - ask.n_review : at], strict=True)
+            is_wanted = ask.hears is None or ask.hears([Place(*place) for place in seen])
+            n_drafted = _drafted(answer, at, limit, ask.goes_on) if is_wanted else 0
             draft_s = machine.token_s * n_drafted + machine.caught_up_token_s * ask.n_catch_up
             first = n_text - ask.n_catch_up if ask.n_catch_up != n_behind else first
         kind = PARTLY if first else NAME
@@ -91,7 +94,7 @@ def play(machine: Machine, answer: Answer, policy: LengthPolicy, rng: random.Ran
         policy.observe(
             Step(0.0, n_kept + 1, limit, k, judged, n_kept, draft_s, verify_s, 0, name), kind, ask.n_catch_up
         )
-        if n_drafted:
+        if limit:
             held = n_text + 1 + min(n_kept, n_drafted - 1)
         spent_s += draft_s + verify_s
         at += n_kept + 1

@@ -9,13 +9,14 @@ too short for the text holds its recent part: a full one starts again on the las
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from app.engine import vocabulary
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.llama import NothingAllowedError, Row
 from app.engine.prompt_cache import Held, common_prefix, reusable
+from app.engine.review import Place
 from app.engine.sampler import Sampler, confidence
 from app.errors import PairError
 from app.protocol import SpecType
@@ -27,6 +28,7 @@ class Memory(Protocol):
     n_past: int
     n_ctx: int
     n_batch: int
+    n_rows_max: int
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> None:
         """Append tokens; keep the last ``n_rows`` rows."""
@@ -92,6 +94,7 @@ class DraftModelDrafter:
         self._draft_min = draft_min
         self._p_min = p_min
         self._n_confirmed = 0
+        self._last_row = 0
 
     def n_behind(self, tokens: Sequence[int]) -> int:
         """Return how many tokens the memory lacks, the pending one apart."""
@@ -129,7 +132,7 @@ class DraftModelDrafter:
         draft: list[int] = []
         try:
             while True:
-                row = self._memory.row(0)
+                row = self._memory.row(self._last_row)
                 token = sampler.choose(row, len(tokens) + len(draft))
                 probability = confidence(row, token) if self._p_min > 0 or ask.goes_on else 1.0
                 if probability < self._p_min:
@@ -152,9 +155,13 @@ class DraftModelDrafter:
         if ask.n_catch_up != self.n_behind(tokens):
             self._start_at(max(0, len(tokens) - 1 - ask.n_catch_up))
         limit = min(ask.limit, self._memory.n_ctx - (len(tokens) - self._held.first))
-        if limit > 0:
-            self._catch_up(tokens)
-        return limit
+        if limit <= 0:
+            return limit
+        # What it would have said earlier is known only where that does not depend on what was said since.
+        n_review = 0 if self._sampler.depends_on_history else ask.n_review
+        places = self._catch_up(tokens, n_review)
+        is_wanted = ask.hears is None or not places or ask.hears(places)
+        return limit if is_wanted else 0
 
     def row_after(self, tokens: Sequence[int], path: Sequence[int]) -> Row:
         """Return the row after the text and some drafted tokens, for any path from the text that was opened."""
@@ -163,7 +170,7 @@ class DraftModelDrafter:
             n_shared = common_prefix(self._held.tokens[n_text:], path)
             self._keep(n_text + min(n_shared, len(path) - 1))
             self._catch_up([*tokens, *path])
-        return self._memory.row(0)
+        return self._memory.row(self._last_row)
 
     def end_branches(self, tokens: Sequence[int]) -> None:
         """Do nothing: what was drafted in vain goes with the next confirmed tokens."""
@@ -174,11 +181,30 @@ class DraftModelDrafter:
         if first != self._held.first:
             self._start_at(first)
 
-    def _catch_up(self, tokens: Sequence[int]) -> None:
-        """Evaluate what is missing, so that the row after the last token is at hand."""
-        missing = tokens[self._held.end :]
-        for at in range(0, len(missing), self._memory.n_batch):
-            self._feed(missing[at : at + self._memory.n_batch], 1)
+    def _catch_up(self, tokens: Sequence[int], n_review: int = 0) -> list[Place]:
+        """Evaluate what is missing, so that the row after the last token is at hand.
+
+        Return what it would have said in place of the last ``n_review`` tokens, as far as they were missing.
+        """
+        places: list[Place] = []
+        n_review = min(n_review, self._memory.n_rows_max - 1)
+        first_row = len(tokens) - 1 - n_review
+        while missing := tokens[self._held.end : self._held.end + self._memory.n_batch]:
+            n_fed = self._held.end + len(missing)
+            n_rows = max(1, n_fed - max(first_row, self._held.end))
+            self._feed(missing, n_rows)
+            if n_review and n_fed > first_row:
+                places += self._places(tokens, n_fed - n_rows, n_rows)
+        return places
+
+    def _places(self, tokens: Sequence[int], first: int, n_rows: int) -> Iterator[Place]:
+        """Compare the rows at hand, which follow the tokens from ``first`` on, with what came there."""
+        for i in range(n_rows):
+            position = first + i + 1
+            if position < len(tokens):
+                row = self._memory.row(i)
+                token = self._sampler.choose(row, position)
+                yield Place(confidence(row, token), token == tokens[position])
 
     def accept(self, tokens: Sequence[int]) -> None:
         """Drop what was drafted in vain; the memory is a prefix of the confirmed tokens again."""
@@ -195,6 +221,7 @@ class DraftModelDrafter:
 
     def _feed(self, tokens: Sequence[int], n_rows: int) -> None:
         self._memory.decode(tokens, n_rows)
+        self._last_row = n_rows - 1
         self._held.tokens.extend(tokens)
 
     def _keep(self, n: int) -> None:

@@ -1,0 +1,44 @@
+"""Who is asked in a step, and when a paused drafter is tried again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+FIRST_TRY, LAST_TRY = 16, 256
+"""Plain steps between two tries of a paused drafter: twice as many after each try. What an answer begins with is often
+unlike the rest (a sentence before the code), so the first one waits a little."""
+
+
+@dataclass(slots=True)
+class Pause:
+    """When a drafter that does not pay is tried again."""
+
+    n_waited: int = 0
+    interval: int = FIRST_TRY
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has waited long enough."""
+        return self.n_waited >= self.interval
+
+    def begin_again(self) -> None:
+        """Wait for longer than the last time."""
+        self.n_waited, self.interval = 0, min(LAST_TRY, 2 * self.interval)
+
+
+@dataclass(slots=True)
+class Asked:
+    """Who is asked, after how much catching up, and what its words are worth to it.
+
+    Attributes:
+        probabilities, shares: of each drafted word: the drafter's own, and how often such ones are kept.
+        is_reviewed: whether it has said what it would have drafted while it was not asked.
+    """
+
+    name: str
+    kind: str
+    limit: int
+    n_catch_up: int
+    probabilities: list[float] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    is_reviewed: bool = False
