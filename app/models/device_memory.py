@@ -19,6 +19,7 @@ from app.engine.architectures import has_state
 from app.engine.gguf import GgufHeader
 from app.engine.heads import are_heads, has_embedded_heads, is_assistant
 from app.engine.layout import draft_n_ctx, n_snapshots
+from app.engine.review import MOST_REVIEWED
 from app.models.memory import N_BATCH, PADDED_TO, PairMemory, Part, Room, Share, with_length
 from app.protocol import Load, MemoryTypes
 
@@ -107,7 +108,8 @@ class _Pair:
         else:
             context = _Context(how.draft_memory, draft_n_ctx(how, how.n_ctx, 0), 0)
         found += layers.memory(context, nextn=heads)
-        return found + layers.compute(Part(anatomy, context.memory, context.n_ctx, 1).compute_bytes())
+        n_rows = 1 if heads else MOST_REVIEWED + 1
+        return found + layers.compute(Part(anatomy, context.memory, context.n_ctx, n_rows).compute_bytes())
 
 
 @dataclass(frozen=True, slots=True)

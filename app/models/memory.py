@@ -18,6 +18,7 @@ from app.engine.gguf_types import TENSOR_TYPES
 from app.engine.heads import are_heads, has_embedded_heads, is_assistant
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
 from app.engine.probe import Sizes, weigh
+from app.engine.review import MOST_REVIEWED
 from app.protocol import Load, MemoryTypes
 
 N_BATCH = 512
@@ -187,7 +188,8 @@ def _reckon_both(
     if are_heads(draft):
         part = Part(theirs, how.memory if is_assistant(draft) else how.draft_memory, n_ctx, 1)
         return ours, Sizes(_weights(draft, with_heads=True), part.kv_bytes(nextn=True), 0, part.compute_bytes())
-    part = Part(theirs, how.draft_memory, draft_n_ctx(how, n_ctx, theirs.n_ctx_train if is_bounded else 0), 1)
+    draft_ctx = draft_n_ctx(how, n_ctx, theirs.n_ctx_train if is_bounded else 0)
+    part = Part(theirs, how.draft_memory, draft_ctx, MOST_REVIEWED + 1)
     return ours, Sizes(_weights(draft, with_heads=False), part.kv_bytes(nextn=False), 0, part.compute_bytes())
 
 
