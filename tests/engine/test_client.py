@@ -200,13 +200,13 @@ def test_a_cancel_and_a_close_do_not_wait_for_what_gathers():
             gathering.seconds = 60.0
             await asyncio.sleep(0.3)
             engine.cancel(command.id)
-            last = (await asyncio.wait_for(everything(stream), 3))[-1]
+            last = (await asyncio.wait_for(everything(stream), 30))[-1]
             async with aclosing(engine.send(generate(engine, "calmly"))) as again:
                 await first_chunks(again, 1)
         finally:
-            began_s = time.perf_counter()
+            watch = FairWatch()
             await engine.close()
-        return last, time.perf_counter() - began_s
+        return last, watch.took_s
 
     last, closing_s = asyncio.run(run())
     assert last.stop_reason == "cancelled"
@@ -225,12 +225,12 @@ def test_a_question_beside_an_answer_waits_for_no_text_to_gather_and_then_it_gat
                 gathering.seconds = 60.0
                 await asyncio.sleep(0.3)
                 for _ in range(2):
-                    await asyncio.wait_for(everything(engine.send(Tokenise(engine.next_id(), "ab"))), 3)
+                    await asyncio.wait_for(everything(engine.send(Tokenise(engine.next_id(), "ab"))), 30)
                 left = asyncio.create_task(everything(engine.send(Tokenise(engine.next_id(), "left alone"))))
                 await asyncio.sleep(0)
                 left.cancel()
                 await asyncio.wait_for(
-                    everything(engine.send(Render(engine.next_id(), (ChatMessage("user", "x"),)))), 3
+                    everything(engine.send(Render(engine.next_id(), (ChatMessage("user", "x"),)))), 30
                 )
                 gathering.seconds = 0.2
                 began_s = time.monotonic()
@@ -373,7 +373,7 @@ def test_a_death_is_told_though_a_child_that_it_left_behind_holds_its_pipes(expe
 
     async def body(engine):
         with pytest.raises(EngineDiedError, match="exit status 3"):
-            await asyncio.wait_for(everything(engine.send(generate(engine, "orphan"))), 10)
+            await asyncio.wait_for(everything(engine.send(generate(engine, "orphan"))), 30)
 
     with_engine(body)
 
@@ -454,7 +454,7 @@ def test_closing_is_quick_and_leaves_nothing(prompt):
     process, took_s = asyncio.run(run())
     assert took_s < 1
     assert not process.is_running()
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.linux

@@ -76,8 +76,9 @@ def test_a_child_of_one_that_hangs_ends_with_it():
 
 @pytest.mark.linux
 def test_a_child_that_left_the_group_with_the_pipes_is_not_waited_for():
-    code = FORKS.replace("time.sleep(60)", "os.setsid(); print(os.getpid(), flush=True); time.sleep(8)")
-    _, found, took_s = heard(f"{code}\ntime.sleep(0.3)")
+    leaves = "os.setsid(); print(os.getpid(), flush=True); os.write(write, b'x'); time.sleep(8)"
+    code = f"import os\nread, write = os.pipe()\n{FORKS.replace('time.sleep(60)', leaves)}\nos.read(read, 1)"
+    _, found, took_s = heard(code)
     assert took_s < 6
     psutil.Process(int(found.output)).kill()
     for thread in threading.enumerate():  # then the pipes are let go

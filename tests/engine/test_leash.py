@@ -102,8 +102,8 @@ def test_memory_is_capped_from_inside():
 @pytest.mark.skipif(sys.platform == "win32", reason="there the Job does it")
 @pytest.mark.parametrize(("called_off", "status"), [(False, -14), (True, 0)])
 def test_a_process_can_set_its_own_end(called_off, status):
-    wait = "leash.end_after(0); time.sleep(0.5)" if called_off else "time.sleep(60)"
-    child = start(f"import time; from app.engine import leash; leash.end_after(0.2); print('up', flush=True); {wait}")
+    wait = "leash.end_after(0); time.sleep(1.2)" if called_off else "time.sleep(60)"
+    child = start(f"import time; from app.engine import leash; leash.end_after(1.0); print('up', flush=True); {wait}")
     assert child.process.wait(30) == status
     child.reap(0)
 

@@ -100,7 +100,8 @@ def test_a_load_and_an_answer(engine):
 
 
 def test_times_count_from_the_arrival_of_the_request_also_when_it_had_to_wait(engine):
-    engine.write(generate(1, "endless"), generate(2, "count 1"))
+    engine.write(generate(1, "endless"), generate(2, "count 1"), Tokenise(3, "a"))
+    engine.read_until(Tokenised)  # so both requests have arrived
     time.sleep(0.5)
     engine.write(Cancel(1))
     engine.read_until(Done)
@@ -212,8 +213,8 @@ def test_a_line_without_end_is_skipped(engine):
 
 def test_what_native_code_prints_goes_to_the_log_and_not_between_the_events(engine):
     engine.write(generate(1, "shout"))
-    engine.read_until(Chunk)
-    time.sleep(0.3)
+    for _ in range(4):  # it shouts before the fourth
+        engine.read_until(Chunk)
     engine.write(Cancel(1))
     engine.read_until(Done)
     log = engine.log()
