@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,6 +62,18 @@ def run_here(*arguments: object, text_in: str = "") -> subprocess.CompletedProce
 
 def _stream(data: bytes) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="")
+
+
+def wait_until_heard(pid: int, limit_s: float = 30) -> None:
+    """Wait until a process has taken the signals that were sent to it: two of a kind that wait are one (Linux)."""
+    deadline = time.monotonic() + limit_s
+    while True:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        facts = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        if facts["State"].startswith("S") and not int(facts["SigPnd"], 16) | int(facts["ShdPnd"], 16):
+            return
+        assert time.monotonic() < deadline, facts
+        time.sleep(0.02)
 
 
 def _heed_ctrl_c() -> None:

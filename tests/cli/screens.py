@@ -111,7 +111,7 @@ class Screen:
             assert time.monotonic() < deadline, f"it does not come to hold:\n{self.text}"
             self._take(0.05)
 
-    def end(self, timeout_s: float = 30) -> int:
+    def end(self, timeout_s: float = 60) -> int:
         """Read until it ends; return the exit code."""
         deadline = time.monotonic() + timeout_s
         while self.process.poll() is None:

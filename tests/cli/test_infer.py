@@ -13,7 +13,8 @@ import time
 import psutil
 import pytest
 
-from tests.cli.commands import run, run_here, started
+from tests.cli.commands import run, run_here, started, wait_until_heard
+from tests.fair_time import FairWatch
 from tests.fixtures import tiny
 from tests.metrics.test_export import recomputed, validate
 
@@ -335,7 +336,7 @@ def test_ctrl_c_stops_the_answer_and_prints_the_profile(tiny_pair):
     with started("infer", tiny_pair.target, "-p", "abc", *LONG) as process:
         read_some(process)
         os.killpg(process.pid, signal.SIGINT)  # as the terminal does: everybody in the group
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate(timeout=60)
 
     assert process.returncode == 0, errors
     figures = lines_of(output.decode())
@@ -353,13 +354,14 @@ def test_second_ctrl_c_leaves_at_once_even_if_the_engine_hangs(tiny_pair):
             child.suspend()
         os.killpg(process.pid, signal.SIGINT)
         time.sleep(0.3)
+        wait_until_heard(process.pid)
         assert process.poll() is None
-        began_s = time.monotonic()
+        watch = FairWatch()
         os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=10)
-        assert time.monotonic() - began_s < 5
+        process.communicate(timeout=60)
+        assert watch.took_s < 5
     assert process.returncode == 130
-    _gone, alive = psutil.wait_procs(children, timeout=5)
+    _gone, alive = psutil.wait_procs(children, timeout=40)
     assert not alive
 
 
@@ -369,7 +371,7 @@ def test_engine_that_is_killed_is_one_line_and_keeps_what_was_said(tiny_pair):
         seen = read_some(process)
         worker = max(psutil.Process(process.pid).children(), key=lambda child: child.memory_info().rss)
         worker.kill()
-        rest, errors = process.communicate(timeout=20)
+        rest, errors = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert (seen + rest).endswith(b"\n")
@@ -383,7 +385,7 @@ def test_reader_that_leaves_is_no_traceback(tiny_pair):
         read_some(process)
         process.stdout.close()
         errors = process.stderr.read()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
     assert errors == b""
     assert process.returncode == 1
@@ -403,7 +405,7 @@ def test_conversation_keeps_its_turns_and_its_cache(tiny_pair):
             os.write(ours, b"second question\n/stats\n")
             second = read_until(process, b"seed: 1\n")
             os.write(ours, b"/exit\n")
-            rest, _ = process.communicate(timeout=20)
+            rest, _ = process.communicate(timeout=60)
     finally:
         os.close(ours)
         os.close(theirs)

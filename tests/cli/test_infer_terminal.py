@@ -13,7 +13,7 @@ import pytest
 
 from app.chat.importing import read_path
 from tests.chat_server import ChatServer
-from tests.cli.commands import run
+from tests.cli.commands import run, wait_until_heard
 
 if sys.platform != "linux":
     pytest.skip("needs Linux", allow_module_level=True)
@@ -114,7 +114,7 @@ def test_ctrl_c_stops_an_answer_keeps_it_and_twice_leaves(server):
         screen.type("\x03")
         assert screen.end() == 0
         assert screen.is_as_found
-    assert server.gone.wait(5)
+    assert server.gone.wait(40)
     assert "word word" in screen.text
 
 
@@ -133,6 +133,7 @@ def test_ctrl_c_twice_in_an_answer_of_an_engine_that_hangs_leaves_a_sound_termin
             child.suspend()
         screen.type("\x03")
         time.sleep(0.5)
+        wait_until_heard(screen.process.pid)
         assert screen.process.poll() is None
         screen.type("\x03")
         assert screen.end() == 130
