@@ -46,6 +46,10 @@ WINDOW = 32
 PAYS = 1.01
 """Expected speed-up from which a drafter is asked."""
 
+DRAWN = "@drawn"
+"""Ends the name under which is kept what drafts are worth where tokens are drawn: fewer of them agree than where the
+most likely one is taken."""
+
 HELD_UP = 8.0
 """A step counts as at most so many times what it was expected to take."""
 
@@ -225,7 +229,10 @@ class AutoLength:
         costs, plain_s = self.evidence.costs, self._plain_s()
         # Catching up with a prompt is an investment, not what a step costs.
         invested_s = self._catch_up_s(asked.name, asked.n_catch_up) if asked.n_catch_up >= FEW else 0.0
-        self.purse.invested_s += invested_s
+        if asked.is_reviewed and asked.n_catch_up <= FEW_TO_HEAR:
+            self.purse.looked_s += invested_s
+        else:
+            self.purse.invested_s += invested_s
         if n_drafted := len(asked.shares) or step.proposed:
             costs.observe_draft(asked.name, n_drafted, step.draft_s, asked.n_catch_up)
         if plain_s and (asked.shares or not asked.is_reviewed):
@@ -264,7 +271,8 @@ class AutoLength:
         return self.evidence.costs.verify_s(1) or 0.0
 
     def _worth(self, name: str, kind: str) -> Worth:
-        return self.evidence.worth_of(kind, lambda: self._best_speedup(name, prior_alpha(kind)))
+        key = kind if self.is_greedy else kind + DRAWN
+        return self.evidence.worth_of(key, lambda: self._best_speedup(name, prior_alpha(kind)))
 
     def _best_speedup(self, name: str, alpha: float) -> float:
         """Return the speed-up at the best length if every drafted token were kept with probability ``alpha``."""
@@ -281,7 +289,7 @@ class AutoLength:
         if not plain_s:
             return 0.0
         worths = self.evidence.worth.items()
-        speedups = [worth.speedup() for kind, worth in worths if kind.removesuffix("~") not in self._pauses]
+        speedups = [w.speedup() for kind, w in worths if kind.removesuffix(DRAWN).removesuffix("~") not in self._pauses]
         return max([1.0, *speedups]) / plain_s
 
     def _longest(self, name: str) -> int:
@@ -338,8 +346,9 @@ class AutoLength:
         Where two rows cost much more than one, only a long draft can show what drafting is worth. Catching up has a
         share of its own. One that first says what it would have drafted is asked for that, whatever is left for drafts.
         """
-        catch_up_s, is_short = self._catch_up_s(name, n_catch_up), n_catch_up <= FEW_TO_HEAR
-        if not self.purse.bears_to_catch_up(catch_up_s, self._expected_s(), worth.chance(), is_look=is_short):
+        catch_up_s, expected_s = self._catch_up_s(name, n_catch_up), self._expected_s()
+        bears_look = is_look and n_catch_up <= FEW_TO_HEAR and self.purse.bears_a_look(catch_up_s, expected_s)
+        if not bears_look and not self.purse.bears_to_catch_up(catch_up_s, expected_s, worth.chance()):
             return 0
         return max(int(is_look), self._bearable(name, worth))
 

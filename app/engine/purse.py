@@ -13,13 +13,13 @@ not yet likely to come back; the higher one in the first :data:`N_NEW` answers o
 
 N_NEW = 3
 
-LOOKS = 0.006
+LOOKS = 0.01
 """Share more that looking may cost: catching up with a few tokens to hear what would have been drafted."""
 
 SURE, SURE_ALLOWANCE = 0.85, 0.01
 """Share more that something may cost which pays with at least so high a chance."""
 
-CREDIT_SHARE, CREDIT_MAX = 0.25, 0.05
+CREDIT_SHARE, CREDIT_MAX = 0.5, 0.03
 """How much of the savings an answer may draw on, and at most which share of its time, for what is sure to pay."""
 
 
@@ -31,25 +31,30 @@ class Purse:
         allowance: share of the answer's time that may be lost.
         credit_s: what earlier answers have saved.
         debt_s: what speculation has cost this answer against plain decoding.
-        invested_s: what catching up has cost of that.
+        invested_s: what catching up has cost of that, looks apart.
+        looked_s: what looks have cost.
     """
 
     allowance: float = NEW_ALLOWANCE
     credit_s: float = 0.0
     debt_s: float = 0.0
     invested_s: float = 0.0
+    looked_s: float = 0.0
 
     def bears(self, more_s: float, expected_s: float, chance: float) -> bool:
         """Tell whether an answer of ``expected_s`` could bear that nothing comes of a step that costs so much more."""
         bearable_s = self.allowance * expected_s + self._credit_s(expected_s, chance)
         # What catching up took, within its bounds, is spent: whether to go on does not depend on it.
-        lost_s = self.debt_s - min(self.invested_s, bearable_s)
+        lost_s = self.debt_s - min(self.invested_s, bearable_s) - min(self.looked_s, LOOKS * expected_s)
         return lost_s + more_s <= bearable_s + _if_sure_s(expected_s, chance)
 
-    def bears_to_catch_up(self, more_s: float, expected_s: float, chance: float, *, is_look: bool) -> bool:
-        """Tell the same of catching up to try again; little of it is a look, which has a share of its own."""
-        share = self.allowance + (LOOKS if is_look else 0.0)
-        bearable_s = share * expected_s + self._credit_s(expected_s, chance) + _if_sure_s(expected_s, chance)
+    def bears_a_look(self, more_s: float, expected_s: float) -> bool:
+        """Tell the same of a look."""
+        return self.looked_s + more_s <= LOOKS * expected_s
+
+    def bears_to_catch_up(self, more_s: float, expected_s: float, chance: float) -> bool:
+        """Tell the same of catching up to try again."""
+        bearable_s = self.allowance * expected_s + self._credit_s(expected_s, chance) + _if_sure_s(expected_s, chance)
         return self.invested_s + more_s <= bearable_s
 
     def to_invest_s(self, expected_s: float, chance: float = 0.0) -> float:
