@@ -15,6 +15,7 @@ _MOST = 1e9
 """No count, no speed-up and no saving of seconds is as large."""
 
 _KIND = re.compile(r"[a-z][a-z-]{0,30}~?(:[1-9][0-9]{0,3})?", re.ASCII)
+_WORTH_OF = re.compile(_KIND.pattern + "(@sampled)?", re.ASCII)
 _WORDS_OF = re.compile(_KIND.pattern + "@(greedy|sampled)", re.ASCII)
 
 
@@ -29,7 +30,7 @@ class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the controller of the draft length begins with.
 
     Attributes:
-        speedups: what asking was worth in the last answers, by kind of draft.
+        speedups: what asking was worth in the last answers, by kind of draft; ``kind@sampled`` where tokens were drawn.
         answers: the last answers' draft tokens, by kind.
         words: drafted words by class of the probability that the drafter gave them, by ``kind@greedy`` or
             ``kind@sampled``.
@@ -48,7 +49,7 @@ def sound(lessons: Lessons) -> Lessons:
         speedups={
             kind: speedups
             for kind, speedups in lessons.speedups.items()
-            if _KIND.fullmatch(kind) and _are_few_numbers(speedups)
+            if _WORTH_OF.fullmatch(kind) and _are_few_numbers(speedups)
         },
         answers={kind: counts for kind, counts in lessons.answers.items() if _KIND.fullmatch(kind) and _can_be(counts)},
         words={key: counts for key, counts in lessons.words.items() if _WORDS_OF.fullmatch(key) and _can_be(counts)},

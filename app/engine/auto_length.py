@@ -46,7 +46,7 @@ WINDOW = 32
 PAYS = 1.01
 """Expected speed-up from which a drafter is asked."""
 
-DRAWN = "@drawn"
+SAMPLED = "@sampled"
 """Ends the name under which is kept what drafts are worth where tokens are drawn: fewer of them agree than where the
 most likely one is taken."""
 
@@ -271,7 +271,7 @@ class AutoLength:
         return self.evidence.costs.verify_s(1) or 0.0
 
     def _worth(self, name: str, kind: str) -> Worth:
-        key = kind if self.is_greedy else kind + DRAWN
+        key = kind if self.is_greedy else kind + SAMPLED
         return self.evidence.worth_of(key, lambda: self._best_speedup(name, prior_alpha(kind)))
 
     def _best_speedup(self, name: str, alpha: float) -> float:
@@ -289,7 +289,9 @@ class AutoLength:
         if not plain_s:
             return 0.0
         worths = self.evidence.worth.items()
-        speedups = [w.speedup() for kind, w in worths if kind.removesuffix(DRAWN).removesuffix("~") not in self._pauses]
+        speedups = [
+            w.speedup() for kind, w in worths if kind.removesuffix(SAMPLED).removesuffix("~") not in self._pauses
+        ]
         return max([1.0, *speedups]) / plain_s
 
     def _longest(self, name: str) -> int:

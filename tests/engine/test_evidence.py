@@ -6,7 +6,7 @@ import pytest
 
 from app.engine.auto_length import AutoLength
 from app.engine.evidence import Evidence
-from app.lessons import Counts, Lessons
+from app.lessons import Counts, Lessons, sound
 from tests.engine.played_answers import Machine, play, recorded
 
 MACHINE = Machine(
@@ -62,3 +62,16 @@ def test_nonsense_is_not_learned():
     assert fresh.lessons().answers == {"ngram:4": Counts((4,), (2,))}
     assert fresh.saved_s == 0.0
     assert fresh.calibration_of("draft-simple", is_greedy=True).share(0.999) > 0.98
+
+
+def test_what_drafts_are_worth_is_kept_apart_for_drawn_tokens_and_outlives_the_file():
+    known, rng = MACHINE.evidence(), random.Random(3)
+    for answer, is_greedy in zip(recorded()[:4], (True, False, False, True), strict=True):
+        known.begin_answer()
+        play(MACHINE, answer, AutoLength(known, 8, 128, is_greedy=is_greedy), rng)
+    lessons = known.lessons()
+    assert {kind: len(found) for kind, found in lessons.speedups.items()} == {
+        "draft-simple": 2,
+        "draft-simple@sampled": 2,
+    }
+    assert sound(lessons) == lessons
