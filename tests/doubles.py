@@ -244,7 +244,8 @@ class ScriptedEngine:
     async def _generate(self, command: Generate) -> AsyncGenerator[Event, None]:
         answer = self._answers[min(self._n_answered, len(self._answers) - 1)]
         self._n_answered += 1
-        prompt = command.prompt or "".join(message.content for message in command.messages)
+        said = "".join(message.content for message in command.messages)
+        prompt = command.prompt if isinstance(command.prompt, str) else said
         n_prompt = len(tokens_of(prompt)) + 4
         yield Started(command.id, n_prompt, 0, engagement_of(command), answer.notices, answer.prompt_end)
         await self._pause(answer.prefill_s)

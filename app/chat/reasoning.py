@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from app.engine.thought_marks import ANSWER_MARKS, PAIRS
+from app.engine.thinking import ANSWER_MARKS, PAIRS
 
 _LONE_CLOSE = re.compile(r"(?:^|\n)[ \t]*(</think>|\[/THINK\]|◁/think▷|</seed:think>)")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from app.chat.reasoning import Reasoning
 from app.chat.reasoning import Run as Piece
-from app.engine.thought_marks import begun_mark
+from app.engine.thinking import begun_mark
 
 __all__ = ["Heard", "Piece"]
 

@@ -64,7 +64,9 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render, sai
     def prompt_of(messages: Sequence[ChatMessage]) -> Prompt:
         return tokens_of(messages, command.templating, model, render, said, (n_most, n_ctx))
 
-    if command.prompt is not None:
+    if isinstance(command.prompt, tuple):
+        prompt = Prompt(_known(command.prompt, model.n_vocab))
+    elif command.prompt is not None:
         _check_beginnings(command.prompt, model, n_most, n_ctx)
         prompt = Prompt(model.tokenise(command.prompt, add_special=True))
     else:
@@ -78,6 +80,17 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render, sai
     if len(prompt.tokens) >= n_ctx:
         raise _too_long(f"{len(prompt.tokens)}", n_ctx)
     return prompt
+
+
+def _known(token_ids: Sequence[int], n_vocab: int) -> list[int]:
+    """Return token ids that the vocabulary has; llama.cpp reads past its tables for others."""
+    for token in token_ids:
+        if not 0 <= token < n_vocab:
+            raise UsageError(
+                f"The prompt holds token {token}, which this model does not have.",
+                f"Its tokens are 0 to {n_vocab - 1}.",
+            )
+    return list(token_ids)
 
 
 def _check(command: Generate) -> None:

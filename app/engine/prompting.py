@@ -10,6 +10,7 @@ from app.engine.loading import LoadedModel
 from app.engine.prompt import MAX_CONTEXTS_TO_SLIDE, Prompt, make_prompt, tokens_of
 from app.engine.prompt import Render as RenderText
 from app.engine.template import Renderer, Rendering
+from app.engine.thoughtful_grammar import Start, with_thought
 from app.errors import PromptTooLongError
 from app.protocol import ChatMessage, Generate, Render, Rendered, Templating
 
@@ -68,13 +69,20 @@ class Prompting:
         return lambda messages, templating: self.render(model, messages, templating).said
 
 
-def grammar_behind(model: Model, text: str, prompt: Prompt) -> Grammar:
-    """Return a grammar as it stands behind what the answer begins with.
+def grammar_behind(model: Model, command: Generate, prompt: Prompt) -> Grammar:
+    """Return the grammar of a request as it stands behind what the answer begins with.
+
+    In a conversation the model may think first, if its template knows thoughts; a raw prompt has no template.
 
     Raises:
         UsageError: it is not a grammar, or what is written of the answer does not keep to it.
     """
-    grammar = Grammar(model, text)
+    start = Start(command.sampling.grammar)
+    if command.messages:
+        told = command.templating
+        templates = f"{told.template or ''}\n{model.chat_template() or ''}"
+        start = with_thought(start.text, prompt.end, templates, may_begin=told.reasoning is not False)
+    grammar = Grammar(model, start.text, start.rule)
     try:
         begins_with(grammar, prompt.tokens[len(prompt.tokens) - prompt.n_begun :])
     except BaseException:

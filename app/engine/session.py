@@ -183,7 +183,7 @@ class Session:
         answer = _Answer(command, pair, prompt.tokens, sampler, received_s)
         try:
             if command.sampling.grammar:
-                sampler.keep_to(grammar_behind(pair.target.model, command.sampling.grammar, prompt))
+                sampler.keep_to(grammar_behind(pair.target.model, command, prompt))
             engaged = engage(command, pair, sampler, prompt.tokens)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)

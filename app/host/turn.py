@@ -58,7 +58,8 @@ class Turn:
     def recorder(self) -> RunRecorder:
         """Return what counts the events of the answer."""
         request = self.request
-        question = request.prompt or next((m.content for m in reversed(request.messages) if m.role == "user"), "")
+        asked = next((m.content for m in reversed(request.messages) if m.role == "user"), "")
+        question = request.prompt if isinstance(request.prompt, str) else asked
         return RunRecorder(
             label=request.label, speculation=request.speculation, sampling=self.sampling, question=question
         )

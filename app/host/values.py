@@ -77,15 +77,16 @@ class PairChoice:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What to answer (messages, or a raw prompt) and how; ``sampling`` ``None``: the defaults with a fresh seed.
+    """What to answer (messages, or a raw prompt as text or token ids) and how.
 
+    ``sampling`` ``None``: the defaults with a fresh seed.
     ``reuse_memory`` off: evaluate the prompt from nothing, so that answers can be compared (see ``Generate``).
     ``slide``: where the context is too short, leave out the oldest turns, with a notice. ``pair`` is loaded first if it
     is not, in the same turn; ``on_recorded`` is called with the run on the host's loop before the answer's stream ends.
     """
 
     messages: tuple[ChatMessage, ...] = ()
-    prompt: str | None = None
+    prompt: str | tuple[int, ...] | None = None
     label: str = ""
     speculation: Speculation = field(default_factory=Speculation)
     sampling: Sampling | None = None

@@ -211,6 +211,14 @@ class Library:
         first = self.header(path)
         return joined(first, [self.header(part) for part in part_paths(path, first)[1:]])
 
+    def are_heads(self, name: str) -> bool:
+        """Tell whether what has this name, or path, are MTP heads, which draft for a model and answer nothing.
+
+        Raises:
+            ModelError: it is not there, or cannot be read.
+        """
+        return are_heads(self.whole(self.resolve(name).path))
+
     def _facts(self, path: Path) -> tuple[Facts, int]:
         """Return what a listing says of a file, and the bytes of all its parts.
 

@@ -44,7 +44,7 @@ class Load(_Command, frozen=True, tag="load"):
 
 
 class Generate(_Command, frozen=True, tag="generate"):
-    """Answer a conversation, or continue a raw prompt (exactly one of the two is given).
+    """Answer a conversation, or continue a raw prompt, text or token ids (exactly one of the two is given).
 
     With ``reuse_memory`` off the prompt is evaluated from an empty memory. Kernels round by how many tokens they
     evaluate at once, so only then are two answers to a prompt computed alike whatever was asked before.
@@ -55,7 +55,7 @@ class Generate(_Command, frozen=True, tag="generate"):
 
     sampling: Sampling
     messages: tuple[ChatMessage, ...] = ()
-    prompt: str | None = None
+    prompt: str | tuple[int, ...] | None = None
     speculation: Speculation = Speculation()
     max_tokens: int = 1024
     stop: tuple[str, ...] = ()

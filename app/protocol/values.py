@@ -8,6 +8,11 @@ import msgspec
 
 Role = Literal["system", "user", "assistant", "tool"]
 SpecType = Literal["none", "ngram", "draft-simple", "draft-mtp", "tree"]
+SPEC_TYPE_ALIASES: dict[str, SpecType] = dict.fromkeys(
+    ("ngram-mod", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-cache"), "ngram"
+)
+"""Names that llama.cpp and GenieX have for drafters that look into the text so far; ours is one for all."""
+
 ReasoningEffort = Literal["low", "medium", "high"]
 StopReason = Literal["eos", "stop", "length", "cancelled", "failed"]
 LoadStage = Literal["target", "draft", "warmup"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.responses import Response
@@ -25,6 +25,8 @@ from app.server.shapes import End, Shape
 
 _encode = msgspec.json.Encoder().encode
 
+Batches = AsyncIterator[list[AnswerEvent | Run]]
+
 
 @dataclass(frozen=True, slots=True)
 class Way:
@@ -35,17 +37,27 @@ class Way:
     log: RequestLog
 
 
+class Ready(NamedTuple):
+    """What the host is asked, in which form the client gets it, and where it is noted."""
+
+    request: ChatRequest
+    shape: Shape
+    entry: Entry
+
+
 class AnswerResponse(Response):
     """Answers as a stream of server-sent events, or as one JSON document.
 
     Nothing is sent before the engine has taken the request, so that what is wrong with it still has its own status.
-    A client that leaves, at any moment, cancels the answer.
+    A client that leaves, at any moment, cancels the answer. It takes a place in the queue once it is ready: what comes
+    before that, which may be a model that is pulled for an hour, is nobody else's business.
     """
 
-    def __init__(self, way: Way, request: ChatRequest, shape: Shape, entry: Entry, *, is_stream: bool) -> None:
+    def __init__(self, way: Way, make_ready: Callable[[], Awaitable[Ready]], *, is_stream: bool) -> None:
         super().__init__()
-        self._way, self._request, self._shape, self._entry = way, request, shape, entry
+        self._way, self._make_ready = way, make_ready
         self._is_stream = is_stream
+        self._ready: Ready | None = None
         self._started: Started | None = None
         self._done: Done | None = None
         self._run: Run | None = None
@@ -61,53 +73,57 @@ class AnswerResponse(Response):
             for task in (work, leaving):
                 task.cancel()
             await asyncio.gather(work, leaving, return_exceptions=True)
-            self._way.log.end(self._entry, self._run, "left" if is_gone else "")
+            if self._ready is not None:
+                self._way.log.end(self._ready.entry, self._run, "left" if is_gone else "")
         if not work.cancelled() and (fault := work.exception()) is not None:
             raise fault
 
     async def _answer(self, send: Send) -> None:
+        ready: Ready | None = None
         try:
+            ready = self._ready = await self._make_ready()
             with self._way.desk.place():
-                async with aclosing(self._way.bridge.answer(self._request)) as batches:
-                    await (self._stream(batches, send) if self._is_stream else self._send_whole(batches, send))
+                async with aclosing(self._way.bridge.answer(ready.request)) as batches:
+                    await (self._stream(ready, batches, send) if self._is_stream else self._whole(ready, batches, send))
         except SlipstreamError as error:
             fault = fault_of(error)
-            self._entry.fault = fault.code or fault.kind
+            if ready is not None:
+                ready.entry.fault = fault.code or fault.kind
             if self._started is None or not self._is_stream:
                 raise fault from None
             await send(_body(b"data: " + fault.body() + b"\n\n", more=False))
 
-    async def _stream(self, batches: AsyncGenerator[list[AnswerEvent | Run], None], send: Send) -> None:
+    async def _stream(self, ready: Ready, batches: Batches, send: Send) -> None:
         async for batch in batches:
             if self._started is None and any(isinstance(event, Started) for event in batch):
                 headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
-            if chunks := [chunk for event in batch for chunk in self._take(event)]:
+            if chunks := [chunk for event in batch for chunk in self._take(ready, event)]:
                 await send(_body(b"".join(b"data: " + _encode(chunk) + b"\n\n" for chunk in chunks)))
-        last = [b"data: " + _encode(chunk) + b"\n\n" for chunk in self._shape.end(self._end())]
+        last = [b"data: " + _encode(chunk) + b"\n\n" for chunk in ready.shape.end(self._end())]
         await send(_body(b"".join((*last, b"data: [DONE]\n\n")), more=False))
 
-    async def _send_whole(self, batches: AsyncIterator[list[AnswerEvent | Run]], send: Send) -> None:
+    async def _whole(self, ready: Ready, batches: Batches, send: Send) -> None:
         async for batch in batches:
             for event in batch:
-                self._take(event)
-        body = _encode(self._shape.whole(self._end()))
+                self._take(ready, event)
+        body = _encode(ready.shape.whole(self._end()))
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send(_body(body, more=False))
 
-    def _take(self, event: AnswerEvent | Run) -> list[dict[str, Any]]:
+    def _take(self, ready: Ready, event: AnswerEvent | Run) -> list[dict[str, Any]]:
         match event:
             case Started():
                 self._started = event
-                return self._shape.begin(event.prompt_end)
+                return ready.shape.begin(event.prompt_end)
             case Chunk():
-                if self._entry.first_s is None:
-                    self._entry.first_s = time.monotonic()
-                return self._shape.feed(event.text, event.logprobs)
+                if ready.entry.first_s is None:
+                    ready.entry.first_s = time.monotonic()
+                return ready.shape.feed(event.text, event.logprobs)
             case Done():
                 self._done = event
-                return self._shape.feed(event.text, ()) if event.text else []
+                return ready.shape.feed(event.text, ()) if event.text else []
             case Run():
                 self._run = event
             case Prefill():

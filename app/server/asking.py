@@ -12,18 +12,22 @@ from msgspec import structs
 from app.chat.reasoning import with_reasoning
 from app.engine.gbnf import check as check_grammar
 from app.errors import UsageError
-from app.protocol import ChatMessage, ReasoningEffort, Sampling, SpecType, Speculation, Templating, Tool, ToolCall
+from app.protocol import (
+    SPEC_TYPE_ALIASES,
+    ChatMessage,
+    ReasoningEffort,
+    Sampling,
+    SpecType,
+    Speculation,
+    Templating,
+    Tool,
+    ToolCall,
+)
 from app.server.call_grammar import calls_grammar, json_grammar
-from app.server.wire import Asked, ChatCompletionRequest, Drafting, Message, NamedTool, TextPart
+from app.server.wire import Asked, ChatCompletionRequest, CompletionRequest, Drafting, Message, NamedTool, TextPart
 
-SPEC_TYPES: dict[str, SpecType] = {
-    "none": "none",
-    "ngram": "ngram",
-    "ngram-mod": "ngram",
-    "ngram-simple": "ngram",
-    "draft-simple": "draft-simple",
-    "draft-mtp": "draft-mtp",
-}
+_SPEC_TYPES: tuple[SpecType, ...] = ("none", "ngram", "draft-simple", "draft-mtp", "tree")
+SPEC_TYPES: dict[str, SpecType] = {kind: kind for kind in _SPEC_TYPES} | SPEC_TYPE_ALIASES
 """The words of ``spec_type``, with those that other programs use."""
 
 MAX_NESTING = 64
@@ -45,6 +49,15 @@ def messages_of(request: ChatCompletionRequest) -> tuple[ChatMessage, ...]:
         UsageError: a message is not what its role can say.
     """
     return tuple(_message(message, place) for place, message in enumerate(request.messages))
+
+
+def prompt_of(request: CompletionRequest) -> str | tuple[int, ...]:
+    """Return a raw prompt: text, or token ids."""
+    prompt = request.prompt
+    first = prompt if isinstance(prompt, str) else prompt[0]
+    if isinstance(first, str):
+        return first
+    return tuple(first) if isinstance(first, list) else tuple(token for token in prompt if isinstance(token, int))
 
 
 def _message(message: Message, place: int) -> ChatMessage:
@@ -177,7 +190,7 @@ def spec_types(request: Drafting) -> tuple[SpecType, ...] | None:
     types: list[SpecType] = []
     for word in filter(None, (part.strip() for part in request.spec_type.split(","))):
         if word not in SPEC_TYPES:
-            raise UsageError(f"spec_type {word[:40]!r} is not known.", "It is draft-mtp, draft-simple, ngram or none.")
+            raise UsageError(f"spec_type {word[:40]!r} is not known.", f"It is {', '.join(_SPEC_TYPES)}.")
         if (kind := SPEC_TYPES[word]) != "none" and kind not in types:
             types.append(kind)
     return tuple(types)

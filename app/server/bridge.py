@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import collections
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from app.errors import EngineDiedError, SlipstreamError
-from app.host import AnswerEvent, ChatRequest, Host, HostState, PairChoice
+from app.host import AnswerEvent, ChatRequest, Host, HostState
 from app.metrics.values import Run
-from app.protocol import ChatMessage, Rendered, Templating
 
 T = TypeVar("T")
 
@@ -54,14 +53,6 @@ class Bridge:
                 yield batch
         finally:
             work.cancel()
-
-    async def render(self, messages: Sequence[ChatMessage], templating: Templating) -> Rendered:
-        """Return the prompt that the loaded model's template makes."""
-        return await self._ask(self._host.render(messages, templating))
-
-    async def load(self, pair: PairChoice) -> None:
-        """Load a pair, unless it is loaded."""
-        await self._ask(self._host.load(pair))
 
     async def unload(self) -> None:
         """Free the models."""

@@ -1,4 +1,4 @@
-"""Grammars for answers that may or must call tools, and for models that think before they answer.
+"""Grammars for answers that may or must call tools.
 
 A call stands between ``<tool_call>`` and ``</tool_call>`` (:mod:`app.engine.tool_words`). Where calls are optional, all
 text is allowed that does not begin one: a finite automaton, written as rules, watches for the mark.
@@ -13,6 +13,7 @@ import msgspec
 
 from app.chat.chat_settings import Constraint
 from app.chat.grammar import grammar_of
+from app.engine.thoughtful_grammar import watching
 from app.engine.tool_words import CLOSE, OPEN
 from app.errors import UsageError
 from app.server.wire import FunctionTool
@@ -44,21 +45,7 @@ def calls_grammar(tools: Sequence[FunctionTool], *, is_forced: bool, may_repeat:
     rules += f"rest ::= {rest}\n"
     if is_forced:
         return f'root ::= "{OPEN}" rest {again}\n{rules}'
-    return f"root ::= t-0\n{_watching('t', OPEN, f'rest {again}', may_end=True)}{rules}"
-
-
-def after_thought(grammar: str, *, is_begun: bool, close: str = "</think>") -> str:
-    """Return a grammar that lets the model think before what the given one wants.
-
-    Args:
-        grammar: what the answer keeps to.
-        is_begun: the prompt has begun the thought; else the model may begin one.
-        close: the mark at its end.
-    """
-    mark = close.replace("/", "", 1)
-    start = "h-0" if is_begun else f'("{mark}" h-0 | answer)'
-    watch = _watching("h", close, "[\\n]{0,2} answer", may_end=False)
-    return f"root ::= {start}\n{watch}{_renamed(grammar, 'answer')}"
+    return f"root ::= t-0\n{watching('t', OPEN, f'rest {again}', may_end=True)}{rules}"
 
 
 def json_grammar(schema: dict[str, Any] | None, *, is_strict: bool) -> str:
@@ -122,22 +109,3 @@ def _renamed(grammar: str, name: str) -> str:
     if not found or head.strip():
         raise UsageError("The grammar does not begin with its rule root.", "Put the rule root first.")
     return f"{name} ::={rest}\n"
-
-
-def _watching(name: str, mark: str, then: str, *, may_end: bool) -> str:
-    """Return the rules of any text up to a mark, and of what follows it: one for each part of the mark that was seen.
-
-    The first character of the mark occurs in it once, so a part that goes on otherwise begins anew.
-    """
-    first, rules = mark[0], []
-    for seen, char in enumerate(mark):
-        follow = then if seen == len(mark) - 1 else f"{name}-{seen + 1}"
-        choices = [f'"{char}" {follow}']
-        if seen:
-            choices.append(f'"{first}" {name}-1')
-        others = first if char == first else f"{first}{char}"
-        choices.append(f"[^{others}] {name}-0")
-        if may_end:
-            choices.append('""')
-        rules.append(f"{name}-{seen} ::= {' | '.join(choices)}\n")
-    return "".join(rules)

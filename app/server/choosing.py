@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 import re
 import time
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,22 +17,21 @@ from app.models.names import is_meant
 from app.protocol import SpecType
 from app.server.asking import spec_types
 from app.server.options import Defaults, ServerOptions
+from app.server.pulls import Pulls
 from app.server.wire import Asked
 
 _REPO = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}(?::[\w.-]{1,64})?", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SHOWN = 80
-_BY_FILE: frozenset[SpecType] = frozenset({"draft-simple", "draft-mtp"})
+_BY_FILE: frozenset[SpecType] = frozenset({"draft-simple", "draft-mtp", "tree"})
 _KNOWN_S = 5.0
 """How long a name is believed to mean the same file: looking through all places takes a while."""
 _N_KNOWN = 64
 
-Pull = Callable[[str], Path]
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A pair, and who drafts; ``types`` is None where the request does not say.
+    """A pair, and who drafts; ``types`` is None where neither the request nor the file that drafts says.
 
     ``to_load`` is what the request has loaded when its turn comes: nothing where that is a person's choice, who may
     choose another model while it waits.
@@ -50,7 +47,7 @@ class Chooser:
 
     def __init__(self, library: Library, options: ServerOptions, state: Callable[[], HostState]) -> None:
         self._library, self._options, self._state = library, options, state
-        self._pulling = asyncio.Lock()
+        self._pulls = Pulls()
         self._found: dict[str, tuple[float, Path]] = {}
 
     async def models(self) -> list[LibraryEntry]:
@@ -66,17 +63,9 @@ class Chooser:
             UsageError: its words do not go together, or it asks for what this server does not do.
             ModelError: there is no such model.
         """
-        types = spec_types(request)
         base = defaults.pair
         target = await self._target(request.model, base)
-        is_base = target == base.target
-        draft = base.draft if is_base else None
-        if request.spec_draft_model is not None:
-            draft = await self._draft(request.spec_draft_model, base, types)
-        elif types and "draft-simple" in types and draft is None:
-            raise UsageError("spec_type draft-simple needs a draft model.", "Name one in spec_draft_model.")
-        elif not _BY_FILE & set(types if types is not None else defaults.speculation.types if is_base else ()):
-            draft = self._loaded_draft(target, draft)  # nobody drafts with it: leave what is there
+        draft, types = await self._drafter(request, defaults, target)
         pair = replace(base, target=target, draft=draft)
         if request.nctx is not None:
             pair = replace(pair, n_ctx=request.nctx)
@@ -90,6 +79,24 @@ class Chooser:
         state = self._state()
         is_nothing_there = state.loaded is None and state.phase not in ("loading", "starting")
         return Chosen(pair, types, pair if is_nothing_there else None)
+
+    async def _drafter(
+        self, request: Asked, defaults: Defaults, target: str
+    ) -> tuple[str | None, tuple[SpecType, ...] | None]:
+        """Return the file that drafts, and who does, by what is in it where the request does not say."""
+        types, base = spec_types(request), defaults.pair
+        is_base = target == base.target
+        draft = base.draft if is_base else None
+        if request.spec_draft_model is not None:
+            draft = await self._draft(request.spec_draft_model, base, types)
+            named = draft
+            if request.spec_type is None and await beside(lambda: self._library.are_heads(named), "reading a header"):
+                types = ("draft-mtp",)
+        elif types and "draft-simple" in types and draft is None:
+            raise UsageError("spec_type draft-simple needs a draft model.", "Name one in spec_draft_model.")
+        elif not _BY_FILE & set(types if types is not None else defaults.speculation.types if is_base else ()):
+            draft = self._loaded_draft(target, draft)  # nobody drafts with it: leave what is there
+        return draft, types
 
     def _loaded_draft(self, target: str, draft: str | None) -> str | None:
         loaded = self._state().pair
@@ -114,7 +121,7 @@ class Chooser:
         if types is not None and not _BY_FILE & set(types):
             raise UsageError(
                 "spec_draft_model is given, but spec_type does not use it.",
-                "Add draft-simple or draft-mtp to spec_type.",
+                "Add draft-simple, draft-mtp or tree to spec_type.",
             )
         if words == base.draft:
             return words
@@ -150,8 +157,7 @@ class Chooser:
                 f"{words} is not on this computer.",
                 f"Get it with: slipstream pull {words} (or start the server with --pull)",
             )
-        async with self._pulling:
-            return await _pulled(words)
+        return await self._pulls.get(words)
 
     def _known(self) -> tuple[list[LibraryEntry], list[str]]:
         contents = self._library.contents()
@@ -180,23 +186,3 @@ def _unknown(words: str, names: Sequence[str] = ()) -> ModelNotFoundError:
     close = difflib.get_close_matches(words, names, n=1)
     hint = f"Did you mean {close[0]}?" if close else "GET /v1/models lists what is here."
     return ModelNotFoundError(f"No model is called {shown!r}.", hint)
-
-
-async def _pulled(words: str) -> Path:
-    """Get a model from the hub.
-
-    Raises:
-        SlipstreamError: it is not there, or cannot be got.
-    """
-    from app.models.download import Downloads
-    from app.models.hub import Hub
-
-    hub = await beside(Hub, "asking the hub")
-    item = await beside(lambda: hub.resolve(words), "asking the hub")
-    paths: Sequence[Path] = ()
-    async with aclosing(Downloads(hub).get(item)) as steps:
-        async for step in steps:
-            paths = step.paths or paths
-    if not paths:
-        raise ModelNotFoundError(f"{words} holds no model.")
-    return paths[0]

@@ -11,6 +11,8 @@ import msgspec
 from app.errors import (
     BusyError,
     EngineError,
+    HubAccessError,
+    HubNotFoundError,
     ModelError,
     ModelNotFoundError,
     PromptTooLongError,
@@ -23,6 +25,8 @@ _STATUS: tuple[tuple[type[SlipstreamError], int, str, str | None], ...] = (
     (PromptTooLongError, 400, "invalid_request_error", "context_length_exceeded"),
     (UsageError, 400, "invalid_request_error", None),
     (ModelNotFoundError, 404, "invalid_request_error", "model_not_found"),
+    (HubNotFoundError, 404, "invalid_request_error", "model_not_found"),
+    (HubAccessError, 403, "invalid_request_error", None),
     (ModelError, 400, "invalid_request_error", None),
     (EngineError, 503, "server_error", None),
 )

@@ -56,10 +56,10 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        reply = _Reply(send, self._limits.send_s)
+        headers = _headers(scope)
+        reply = _Reply(send, self._limits.send_s, self._readable_by(headers))
         abort: Callable[[], None] = scope.get("state", {}).get("abort", _nothing)
         try:
-            headers = _headers(scope)
             self._check(scope, headers)
             body = await self._body(headers, receive)
             try:
@@ -76,6 +76,13 @@ class Guard:
             await reply.refuse(Fault(500, "Something unexpected went wrong; the log has the place.", "server_error"))
         if not reply.is_over:
             abort()
+
+    def _readable_by(self, headers: dict[bytes, list[bytes]]) -> tuple[tuple[bytes, bytes], ...]:
+        """Return what lets a page that may ask read why it is refused; what comes from the application has it."""
+        origins = headers.get(b"origin", [])
+        if len(origins) != 1 or origins[0].decode("latin-1").strip().lower() not in self._origins:
+            return ()
+        return (b"access-control-allow-origin", origins[0].strip()), (b"vary", b"Origin")
 
     # --- who ------------------------------------------------------------------------------------------
 
@@ -197,10 +204,13 @@ class _Replay:
 
 
 class _Reply:
-    """Sends an answer with the headers that all have; a client that does not read is given up."""
+    """Sends an answer with the headers that all have; a client that does not read is given up.
 
-    def __init__(self, send: Send, limit_s: float) -> None:
-        self._send, self._limit_s = send, limit_s
+    ``of_refusals`` are those of refusals alone.
+    """
+
+    def __init__(self, send: Send, limit_s: float, of_refusals: tuple[tuple[bytes, bytes], ...]) -> None:
+        self._send, self._limit_s, self._of_refusals = send, limit_s, of_refusals
         self._has_begun = False
         self.is_over = False
 
@@ -222,6 +232,7 @@ class _Reply:
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             *((name.encode(), value.encode()) for name, value in fault.headers.items()),
+            *self._of_refusals,
         ]
         await self.send({"type": "http.response.start", "status": fault.status, "headers": headers})
         await self.send({"type": "http.response.body", "body": body})

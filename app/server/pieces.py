@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from app.chat.reasoning import Reasoning, Run
-from app.engine.thought_marks import begun_mark
+from app.engine.thinking import begun_mark
 from app.engine.tool_words import CLOSE, OPEN
 from app.protocol import ToolCall
 
@@ -48,10 +48,10 @@ def read_call(text: str) -> ToolCall | None:
 
 
 class Pieces:
-    """Cuts an answer; how its text was chunked does not matter."""
+    """Cuts an answer; how its text was chunked does not matter. Without thoughts they stay in what is said."""
 
-    def __init__(self, *, has_tools: bool) -> None:
-        self._reasoning = Reasoning()
+    def __init__(self, *, has_tools: bool, has_thoughts: bool = True) -> None:
+        self._reasoning = Reasoning() if has_thoughts else None
         self._has_tools = has_tools
         self._held = ""
         self._is_in_call = self._is_behind_call = False
@@ -59,16 +59,18 @@ class Pieces:
 
     def begin(self, prompt_end: str) -> None:
         """Take note of a thought that the prompt has begun."""
-        if mark := begun_mark(prompt_end):
+        if self._reasoning is not None and (mark := begun_mark(prompt_end)):
             self._reasoning.feed(mark)
 
     def feed(self, text: str) -> list[Piece]:
         """Take text; return what is decided."""
-        return [piece for run in self._reasoning.feed(text) for piece in self._told(run)]
+        runs = [Run(text, is_thought=False)] if self._reasoning is None else self._reasoning.feed(text)
+        return [piece for run in runs for piece in self._told(run)]
 
     def close(self) -> list[Piece]:
         """Return what was held back; a call that has no end is text."""
-        pieces = [piece for run in self._reasoning.close() for piece in self._told(run)]
+        runs = [] if self._reasoning is None else self._reasoning.close()
+        pieces = [piece for run in runs for piece in self._told(run)]
         rest = (OPEN if self._is_in_call else "") + self._held
         self._held, self._is_in_call = "", False
         return [*pieces, *self._plain("said", rest)]

@@ -46,6 +46,7 @@ def make_app(way: Way, library: Library, options: ServerOptions) -> App:
             CORSMiddleware,
             allow_origins=list(options.cors_origins),
             allow_methods=["GET", "POST"],
+            expose_headers=["retry-after"],
             allow_headers=["*"],  # clients in pages send names of their own, as OpenAI's does
         )
     return Guard(app, options)

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import structs
 from starlette.responses import Response
 
-from app.engine.thought_marks import begun_mark, closing_mark
 from app.engine.tool_words import PLAIN
-from app.errors import ModelError, ModelNotFoundError, UsageError
+from app.errors import ModelNotFoundError, UsageError
 from app.host import ChatRequest, PairChoice
-from app.host.background import beside
 from app.models.library import Library, LibraryEntry
 from app.protocol import ChatMessage, Speculation, Templating
-from app.server.answering import AnswerResponse, Way
+from app.server.answering import AnswerResponse, Ready, Way
 from app.server.asking import (
     format_grammar,
     messages_of,
     own_grammar,
+    prompt_of,
     sampling_of,
     speculation_of,
     stops_of,
     templating_of,
     tool_use,
 )
-from app.server.call_grammar import after_thought
-from app.server.choosing import Chooser, Chosen
+from app.server.choosing import Chooser
 from app.server.documents import Health, ModelCard
 from app.server.options import Defaults, ServerOptions
+from app.server.pieces import Pieces
 from app.server.shapes import ChatShape, CompletionShape, Shape
 from app.server.wire import Asked, ChatCompletionRequest, CompletionRequest
 
-_THINKS = "</think>"
 _NO_LIMIT = 1 << 30
 
 MakeShape = Callable[[str], Shape]
@@ -48,7 +46,7 @@ class _Question:
     n_top_logprobs: int
     max_tokens: int | None
     messages: tuple[ChatMessage, ...] = ()
-    prompt: str | None = None
+    prompt: str | tuple[int, ...] | None = None
     templating: Templating = PLAIN
 
 
@@ -58,7 +56,6 @@ class Service:
     def __init__(self, way: Way, library: Library, options: ServerOptions) -> None:
         self._way, self._library, self._options = way, library, options
         self._chooser = Chooser(library, options, lambda: way.bridge.state)
-        self._thinks: dict[str, bool] = {}
 
     async def chat(self, body: ChatCompletionRequest) -> Response:
         """Answer a conversation.
@@ -79,11 +76,10 @@ class Service:
         question = _Question(use.grammar or grammar, n_top, most, messages, templating=templating)
 
         def shape(model: str) -> Shape:
-            return ChatShape(
-                model, include_usage=_wants_usage(body), has_tools=bool(use.tools), has_logprobs=bool(body.logprobs)
-            )
+            pieces = Pieces(has_tools=bool(use.tools), has_thoughts=body.reasoning_format != "none")
+            return ChatShape(model, pieces, include_usage=_wants_usage(body), has_logprobs=bool(body.logprobs))
 
-        return await self._answer(body, question, shape, "/v1/chat/completions")
+        return self._answer(body, question, shape, "/v1/chat/completions")
 
     async def completion(self, body: CompletionRequest) -> Response:
         """Go on with a raw prompt.
@@ -91,14 +87,13 @@ class Service:
         Raises:
             SlipstreamError: the request cannot be answered.
         """
-        prompt = body.prompt if isinstance(body.prompt, str) else body.prompt[0]
         n_top = -1 if body.logprobs is None else body.logprobs
-        question = _Question(own_grammar(body), n_top, _most(body.max_tokens), prompt=prompt)
+        question = _Question(own_grammar(body), n_top, _most(body.max_tokens), prompt=prompt_of(body))
 
         def shape(model: str) -> Shape:
             return CompletionShape(model, include_usage=_wants_usage(body), has_logprobs=n_top >= 0)
 
-        return await self._answer(body, question, shape, "/v1/completions")
+        return self._answer(body, question, shape, "/v1/completions")
 
     async def models(self) -> list[ModelCard]:
         """Return the models that can be asked for."""
@@ -123,49 +118,31 @@ class Service:
         name = state.loaded.target.name if state.loaded else None
         return Health(engine=state.phase, model=name, requests=self._way.desk.n_taken)
 
-    async def _answer(self, body: Asked, question: _Question, shape: MakeShape, path: str) -> Response:
+    def _answer(self, body: Asked, question: _Question, shape: MakeShape, path: str) -> Response:
+        return AnswerResponse(
+            self._way, lambda: self._made_ready(body, question, shape, path), is_stream=bool(body.stream)
+        )
+
+    async def _made_ready(self, body: Asked, question: _Question, shape: MakeShape, path: str) -> Ready:
+        """Find the pair that a request means, which may be pulled first, and put together what the host is asked."""
         defaults = self._options.defaults()
         chosen = await self._chooser.choose(body, defaults)
-        grammar = question.grammar
-        if grammar and question.messages:
-            grammar = await self._with_thought(grammar, chosen, question.messages, question.templating)
+        speculation = speculation_of(body, _drafting(defaults, chosen.pair), chosen.types)
         name = _shown(chosen.pair.target)
         entry = self._way.log.begin(path, name)
         request = ChatRequest(
             messages=question.messages,
             prompt=question.prompt,
             label=f"Request {entry.number}",
-            speculation=speculation_of(body, _drafting(defaults, chosen.pair), chosen.types),
-            sampling=sampling_of(body, defaults.sampling, grammar),
+            speculation=speculation,
+            sampling=sampling_of(body, defaults.sampling, question.grammar),
             max_tokens=question.max_tokens or defaults.max_tokens or chosen.pair.n_ctx or _NO_LIMIT,
             stop=stops_of(body),
             templating=question.templating,
             n_top_logprobs=question.n_top_logprobs,
             pair=chosen.to_load,
         )
-        return AnswerResponse(self._way, request, shape(name), entry, is_stream=bool(body.stream))
-
-    async def _with_thought(
-        self, grammar: str, chosen: Chosen, messages: Sequence[ChatMessage], templating: Templating
-    ) -> str:
-        """Let a model that thinks do so before it keeps to a grammar."""
-        target, to_load, state = chosen.pair.target, chosen.to_load, self._way.bridge.state
-        if target not in self._thinks:
-            self._thinks[target] = await beside(lambda: self._has_thoughts(target), "reading a template")
-        if not self._thinks[target]:
-            return grammar
-        if to_load is not None and (state.loaded is None or state.pair != to_load):
-            await self._way.bridge.load(to_load)
-        rendered = await self._way.bridge.render(messages, templating)
-        mark = begun_mark(rendered.prompt[-64:])
-        return after_thought(grammar, is_begun=bool(mark), close=closing_mark(mark) if mark else _THINKS)
-
-    def _has_thoughts(self, target: str) -> bool:
-        try:
-            template = self._library.header(self._library.resolve(target).path).text("tokenizer.chat_template")
-        except ModelError:
-            return False
-        return _THINKS in (template or "")
+        return Ready(request, shape(name), entry)
 
 
 def _most(n_tokens: int | None) -> int | None:

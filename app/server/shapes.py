@@ -75,9 +75,9 @@ class Shape(ABC):
 class ChatShape(Shape):
     """``chat.completion`` and its chunks."""
 
-    def __init__(self, model: str, *, include_usage: bool, has_tools: bool, has_logprobs: bool) -> None:
+    def __init__(self, model: str, pieces: Pieces, *, include_usage: bool, has_logprobs: bool) -> None:
         super().__init__(model, include_usage=include_usage)
-        self._pieces = Pieces(has_tools=has_tools)
+        self._pieces = pieces
         self._has_logprobs = has_logprobs
         self._said: list[str] = []
         self._thought: list[str] = []

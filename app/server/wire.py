@@ -15,6 +15,7 @@ MAX_MESSAGES = 4096
 MAX_TOOLS = 128
 MAX_STOPS = 16
 MAX_SEED = (1 << 63) - 1
+MAX_TOKEN_ID = (1 << 31) - 1
 
 Text = Annotated[str, Field(max_length=8_000_000)]
 Name = Annotated[str, Field(min_length=1, max_length=1024)]
@@ -23,6 +24,10 @@ Unset = Literal[-1]
 """What clients of llama.cpp and LM Studio send for no limit, any seed, no filter."""
 """What this server does not do is refused, unless there is nothing in it."""
 FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_.-]+$")]
+
+
+TokenIds = Annotated[list[Annotated[int, Field(ge=0, le=MAX_TOKEN_ID)]], Field(min_length=1, max_length=1 << 20)]
+"""A prompt as the model sees it."""
 
 
 class Wire(BaseModel):
@@ -173,6 +178,7 @@ class ChatCompletionRequest(Asked):
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     functions: Annotated[list[dict[str, Any]], Field(max_length=0)] | None = None
     enable_think: bool | None = None
+    reasoning_format: Literal["none", "deepseek", "auto"] | None = None
     reasoning_effort: Effort | None = None
     chat_template_kwargs: TemplateKwargs | None = None
 
@@ -180,7 +186,12 @@ class ChatCompletionRequest(Asked):
 class CompletionRequest(Asked):
     """``POST /v1/completions``: goes on with a raw prompt."""
 
-    prompt: Text | Annotated[list[Text], Field(min_length=1, max_length=1)]
+    prompt: (
+        Text
+        | Annotated[list[Text], Field(min_length=1, max_length=1)]
+        | TokenIds
+        | Annotated[list[TokenIds], Field(min_length=1, max_length=1)]
+    )
     logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     best_of: Annotated[int, Field(ge=1, le=1)] | None = None
     echo: Literal[False] | None = None

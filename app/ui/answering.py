@@ -21,7 +21,7 @@ from app.chat.sampling import sampling_for
 from app.chat.store import SAVE_EVERY_S
 from app.engine.client import UNWATCHED_S, WATCHED_S
 from app.engine.gathering import Gathering
-from app.engine.thought_marks import begun_mark
+from app.engine.thinking import begun_mark
 from app.errors import EngineDiedError, SlipstreamError, UsageError
 from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of

@@ -1,4 +1,4 @@
-"""Grammars for calls and thoughts, on llama.cpp's own reading of them."""
+"""Grammars for calls, on llama.cpp's own reading of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.engine.llama import Grammar, Model
 from app.engine.llama.grammar import NothingAllowedError
 from app.errors import UsageError
 from app.models.library import Library
-from app.server.call_grammar import after_thought, calls_grammar, json_grammar
+from app.server.call_grammar import calls_grammar, json_grammar
 from app.server.wire import FunctionTool
 
 F = FunctionTool(name="f", parameters={"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]})
@@ -86,20 +86,3 @@ def test_what_no_grammar_can_keep_is_left_out_unless_it_is_strict():
         calls_grammar([FunctionTool(name="f", parameters=schema, strict=True)], is_forced=True, may_repeat=False)
     with pytest.raises(UsageError, match="pattern"):
         json_grammar(schema, is_strict=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "begun", "free"),
-    [
-        ("hm < so</think>\n\n[1]", True, False),
-        ("</think>[1]", True, False),
-        ("<think>hm</think>\n[1]", True, True),
-        ("[1]", False, True),
-        ("hm [1]", False, False),
-        ("<think>hm [1]", False, False),
-    ],
-)
-def test_a_model_may_think_before(model, text, begun, free):
-    inner = 'root ::= "[" [0-9] "]"\n'
-    grammars = [after_thought(inner, is_begun=is_begun) for is_begun in (True, False)]
-    assert [is_whole(model, grammar, text) for grammar in grammars] == [begun, free]

@@ -60,6 +60,45 @@ def test_mtp_heads_draft(tmp_path):
     assert answer["timings"]["draft_accept"] is not None
 
 
+def test_a_file_of_heads_drafts_as_heads_do_where_nobody_says_how(tmp_path):
+    pair = tiny_mtp.gemma4_pair(tmp_path)
+    with serving(pair=PairChoice(str(pair.target), n_ctx=1024)) as running:
+        answer = ask(running, spec_draft_model=str(pair.draft), spec_n_max=3)
+    assert answer["timings"]["drafter"] == "draft-mtp"
+    assert answer["timings"]["draft_n"] > 0
+
+
+@pytest.mark.parametrize("word", ["ngram-map-k", "ngram-map-k4v", "ngram-simple", "ngram-mod", "ngram-cache"])
+def test_names_that_other_servers_have_mean_ngram(scripted, word):
+    assert scripted.post({**ASK, "spec_type": word})[0] == 200
+    assert scripted.engine.commands[-1].speculation.types == ("ngram",)
+
+
+def test_trees_draft_where_their_room_was_made_at_the_start(tiny_pair):
+    defaults = PairChoice(str(tiny_pair.target), str(tiny_pair.draft), n_ctx=1024, trees=True)
+    with serving(pair=defaults) as running:
+        plain = ask(running, spec_type="none")
+        tree = ask(running, spec_type="tree", spec_n_max=4)
+        assert tree["choices"] == plain["choices"]
+        assert tree["timings"]["drafter"] == "tree"
+        assert running.host.state.pair == defaults
+
+
+def test_a_prompt_may_be_tokens(pair):
+    running, _ = pair
+
+    def completion(prompt):
+        return running.post({"prompt": prompt, "max_tokens": 4}, "/v1/completions")
+
+    for prompt in ([1, 270, 271], [[1, 270, 271]]):
+        status, answer = completion(prompt)
+        assert (status, answer["usage"]["prompt_tokens"]) == (200, 3)
+    status, answer = completion([1, 4_000_000])
+    assert (status, "token 4000000" in answer["error"]["message"]) == (400, True)
+    for prompt in ([], [[]], [-1], [[1], [2]], [1, "a"], [True]):
+        assert completion(prompt)[0] == 400
+
+
 def test_a_draft_that_does_not_fit_is_told_and_the_answer_comes(pair):
     running, _ = pair
     answer = ask(running, spec_type="draft-simple", spec_draft_model="starter")

@@ -86,6 +86,33 @@ def test_a_page_that_was_allowed_may_ask_and_no_other():
         assert running.post(ASK, origin="https://other.example")[0] == 403
 
 
+def test_a_page_that_may_ask_can_read_why_it_is_refused_and_no_other_can():
+    ours, other = "https://chat.example", "https://other.example"
+    key = "a-good-long-key"
+
+    def refused(running, origin, body=ASK, path="/v1/chat/completions", **headers):
+        connection = running.connection()
+        connection.request("POST", path, json.dumps(body), {"Origin": origin, **headers})
+        response = connection.getresponse()
+        response.read()
+        connection.close()
+        return response.status, response.getheader("access-control-allow-origin"), response.getheader("vary")
+
+    as_json, bearer = {"Content-Type": "application/json"}, {"Authorization": f"Bearer {key}"}
+    with serving([Answer()], cors_origins=(ours,), key=key, limits=Limits(n_body_bytes=10_000)) as running:
+        told = [
+            refused(running, ours, **as_json),
+            refused(running, ours, **bearer),
+            refused(running, ours, {**ASK, "x": "x" * 10_000}, **as_json, **bearer),
+            refused(running, ours, **as_json, **bearer, Host="evil.example"),
+            refused(running, ours, {**ASK, "temperature": -1}, **as_json, **bearer),
+            refused(running, ours, {**ASK, "model": "nobody"}, **as_json, **bearer),
+        ]
+        assert [status for status, *_ in told] == [401, 415, 413, 403, 400, 404]
+        assert {(origin, vary) for _, origin, vary in told} == {(ours, "Origin")}
+        assert refused(running, other, **as_json, **bearer)[:2] == (403, None)
+
+
 def test_a_form_that_a_page_can_send_without_asking_is_no_json(local):
     for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
         status, answer = local.post(json.dumps(ASK).encode(), content_type=kind)

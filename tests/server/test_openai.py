@@ -9,6 +9,8 @@ import openai
 import pytest
 from jsonschema import validate
 
+from app.server.options import Limits
+from tests.doubles import Answer
 from tests.server.conftest import serving
 
 ASK = [{"role": "user", "content": "What is the capital of France? Answer in one sentence."}]
@@ -210,8 +212,6 @@ def test_errors_are_the_clients_own_types(client):
 
 
 def test_a_wrong_key_is_the_clients_own_type():
-    from tests.doubles import Answer
-
     with serving([Answer()], key="secret-key-of-this-test") as running:
         for key, fits in (("wrong", False), ("secret-key-of-this-test", True)):
             with openai.OpenAI(base_url=f"{running.url}/v1", api_key=key, max_retries=0) as client:
@@ -220,6 +220,38 @@ def test_a_wrong_key_is_the_clients_own_type():
                 else:
                     with pytest.raises(openai.AuthenticationError):
                         client.models.list()
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_being_turned_away_is_the_clients_own_type(is_stream):
+    ask = {"model": "", "messages": ASK, "stream": is_stream}
+    with (
+        serving([Answer(text="word " * 400, pace_s=0.02)], limits=Limits(n_waiting=0)) as running,
+        openai.OpenAI(base_url=f"{running.url}/v1", api_key="x", max_retries=0, timeout=20) as client,
+    ):
+        with pytest.raises(openai.PermissionDeniedError) as page:
+            client.chat.completions.create(**ask, extra_headers={"Origin": "https://evil.example"})
+        assert (page.value.status_code, page.value.code) == (403, "origin")
+        with client.chat.completions.create(**ask | {"stream": True}) as first:
+            next(iter(first))
+            with pytest.raises(openai.RateLimitError) as busy:
+                client.chat.completions.create(**ask)
+        assert (busy.value.status_code, busy.value.code) == (429, "queue_full")
+        assert busy.value.response.headers["retry-after"] == "1"
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_an_engine_that_dies_is_the_clients_own_type(is_stream):
+    with (
+        serving([Answer(die_at=0)]) as running,
+        openai.OpenAI(base_url=f"{running.url}/v1", api_key="x", max_retries=0, timeout=20) as client,
+        pytest.raises(openai.APIError) as died,
+    ):
+        list(client.chat.completions.create(model="", messages=ASK, stream=is_stream))  # a stream has begun by then
+    assert died.value.code == "engine_died"
+    if not is_stream:
+        assert isinstance(died.value, openai.InternalServerError)
+        assert died.value.status_code == 503
 
 
 def test_langchain_streams(starter):

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from app.host import PairChoice
 from app.protocol import Generate, Load, Unload
 from app.server.options import Limits
 from tests.doubles import Answer
@@ -160,18 +161,28 @@ def test_a_hundred_clients_half_of_which_leave():
         assert len(running.host.session.runs) - len(cancelled) >= n // 2
 
 
-def test_the_real_engine_stops_within_a_step(starter):
-    connection = send(starter, stream=True, max_tokens=2000, messages=[{"role": "user", "content": "Count to 900."}])
-    until(lambda: starter.host.state.phase == "answering")
-    with connection.makefile("rb") as reader:
-        while b'"content"' not in reader.readline():
-            pass
-    connection.close()
-    before = starter.get("/health")[1]
-    until(lambda: starter.host.state.phase == "idle")
-    assert before
-    run = starter.host.session.runs[-1]
-    assert run.stop_reason == "cancelled"
+def test_the_real_engine_takes_no_more_than_a_step_for_one_who_has_left():
+    drafts = {"spec_type": "draft-simple", "spec_n_max": 8}  # by the model itself: steps that are long
+    endless = "root ::= [a-z ] root"
+    with serving(pair=PairChoice("starter", "starter", n_threads=1)) as running:
+        for n_read in (1, 3, 6):
+            ask = [{"role": "user", "content": f"Count from {n_read} to 900."}]
+            connection = send(running, stream=True, max_tokens=2000, messages=ask, grammar=endless, **drafts)
+            with connection.makefile("rb") as reader:
+                n = 0
+                while n < n_read:
+                    n += b'"content":' in (line := reader.readline()) and b'"content":""' not in line
+            connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+            watch, left_s = FairWatch(), time.monotonic()
+            until(lambda: running.host.state.phase == "idle")
+            waited_s = time.monotonic() - left_s - watch.took_s
+            until(lambda: running.server.log.entries()[-1].ended_s is not None)
+            run, entry = running.host.session.runs[-1], running.server.log.entries()[-1]
+            assert (run.stop_reason, entry.fault, run.engaged) == ("cancelled", "left", True)
+            later_s = entry.first_s - run.steps[0].t_s  # of the engine's clock: no less than it is
+            late = [step.t_s for step in run.steps if step.t_s + later_s > left_s + waited_s]
+            assert len(late) <= 1, (n_read, waited_s, left_s - later_s, [step.t_s for step in run.steps])
 
 
 def test_the_models_are_freed_when_nobody_asks_and_come_back():

@@ -41,8 +41,8 @@ class NothingAllowedError(DecodeError):
 class Grammar:
     """The state of a grammar after the tokens that were accepted."""
 
-    def __init__(self, model: Model, text: str) -> None:
-        """Read a grammar; its start is the rule ``root``.
+    def __init__(self, model: Model, text: str, start: str = "root") -> None:
+        """Read a grammar; ``start`` is the rule that it begins with.
 
         Raises:
             UsageError: it is not a grammar; the message is llama.cpp's own word, with the line if it is known.
@@ -51,7 +51,7 @@ class Grammar:
         forget_log()
         with _native_stderr() as written:
             self._sampler: Any = lc.llama_sampler_init_grammar(
-                model.vocabulary, text.encode("utf-8", "replace"), b"root"
+                model.vocabulary, text.encode("utf-8", "replace"), start.encode()
             )
         if not self._sampler:
             words, line = _words(written(), text)

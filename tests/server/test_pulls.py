@@ -1,0 +1,94 @@
+"""Models that requests have pulled: once for all who wait, beside the queue, and for nobody who has left."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app.protocol import Generate
+from tests.doubles import Answer
+from tests.hub_server import HubServer
+from tests.server.conftest import ASK, serving
+from tests.server.test_queue import queue, send, until
+
+N_FIRST = 40_000
+"""Bytes that come before the storage stalls."""
+
+
+@pytest.fixture
+def hub(monkeypatch, tiny_pair, tmp_path):
+    import huggingface_hub
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "no-login"))
+    with HubServer() as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.endpoint)
+        running.add("org/tiny-GGUF", "tiny-Q8_0.gguf", tiny_pair.target)
+        running.add("org/small-GGUF", "small-Q8_0.gguf", tiny_pair.draft)
+        yield running
+        running.released.set()
+        huggingface_hub.close_session()
+
+
+def n_fetched(hub, repo: str) -> int:
+    return sum(seen.origin == "storage" and seen.method == "GET" and repo in seen.path for seen in hub.seen)
+
+
+def asks(running, **fields):
+    return running.post({**ASK, **fields})[0]
+
+
+def test_two_who_want_the_same_draft_have_it_pulled_once_and_nobody_else_waits(hub):
+    hub.stall_at = N_FIRST
+    fields = {"spec_type": "draft-simple"}
+    names = ("org/small-GGUF", "org/small-GGUF:Q8_0", "org/small-GGUF:q8_0")
+    with serving([Answer()], may_pull=True) as running, ThreadPoolExecutor(len(names)) as pool:
+        waiting = [pool.submit(asks, running, spec_draft_model=name, **fields) for name in names]
+        until(lambda: n_fetched(hub, "small") == 1)
+        assert queue(running) == 0
+        assert asks(running) == 200  # who wants what is here
+        assert asks(running, model="org/tiny-GGUF") == 200  # who wants another model pulled
+        assert not any(one.done() for one in waiting)
+        hub.released.set()  # the connection breaks, and the download goes on
+        assert [one.result(20) for one in waiting] == [200] * len(names)
+        assert running.host.state.pair.draft.endswith("small-Q8_0.gguf")
+    assert n_fetched(hub, "small") == 2  # before the break, and behind it
+    assert (
+        sum(seen.n_sent for seen in hub.seen if "small" in seen.path)
+        < 2 * hub.repos["org/small-GGUF"].files["small-Q8_0.gguf"].n_bytes
+    )
+
+
+def test_one_who_leaves_waits_no_more_and_the_other_has_it(hub):
+    hub.stall_at = N_FIRST
+    with serving([Answer()], may_pull=True) as running, ThreadPoolExecutor(1) as pool:
+        leaving = send(running, model="org/tiny-GGUF")
+        until(lambda: n_fetched(hub, "tiny") == 1)
+        staying = pool.submit(asks, running, model="org/tiny-GGUF")
+        until(lambda: sum(seen.origin == "hub" and "tiny" in seen.path for seen in hub.seen) >= 2)
+        leaving.close()
+        hub.released.set()
+        assert staying.result(20) == 200
+        assert sum(isinstance(command, Generate) for command in running.engine.commands) == 1
+
+
+def test_what_nobody_waits_for_is_pulled_no_more_and_goes_on_with_the_next(hub):
+    hub.stall_at = N_FIRST
+    with serving([Answer()], may_pull=True) as running:
+        leaving = send(running, model="org/tiny-GGUF")
+        until(lambda: any(seen.n_sent == N_FIRST for seen in hub.seen))
+        leaving.close()
+        until(lambda: not any("download" in thread.name for thread in threading.enumerate()))
+        assert asks(running, model="org/tiny-GGUF") == 200  # the first connection hangs still, and nobody waits for it
+        assert max(seen.first for seen in hub.seen) > 0
+        assert running.server.log.entries()[-1].model == "tiny-Q8_0"
+
+
+def test_what_cannot_be_pulled_is_told_to_all_who_wait(hub):
+    with serving([Answer()], may_pull=True) as running, ThreadPoolExecutor(3) as pool:
+        told = list(pool.map(lambda _: running.post({**ASK, "model": "org/none-GGUF"}), range(3)))
+    assert {status for status, _ in told} == {404}
+    assert all("org/none-GGUF" in json.dumps(answer) for _, answer in told)
