@@ -21,6 +21,7 @@ TIMINGS = {"predicted_per_second": 42.5, "draft_n": 75, "draft_n_accepted": 14, 
 MODELS = (
     *("speaks", "thinks", "whole", "endless", "breaks", "page", "fault", "bare", "refuses", "hostile", "flood"),
     *("torrent", "echoes", "empty", "moves", "mute", "gigabyte", "nonsense"),
+    *("vllm", "fastapi", "strict", "strange", "parts", "midway"),
 )
 
 
@@ -105,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"data: " + json.dumps(document).encode() + b"\n\n")
         self.wfile.flush()
 
-    def _delta(self, delta: dict[str, str], finish: str | None = None, **more: object) -> None:
+    def _delta(self, delta: dict[str, Any], finish: str | None = None, **more: object) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         self._send({"object": "chat.completion.chunk", "model": "told", "choices": [choice], **more})
 
@@ -167,6 +168,44 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refuses(self, _body: dict[str, Any]) -> None:
         self._json(429, {"error": {"message": "Too many wait already."}})
+
+    def _vllm(self, _body: dict[str, Any]) -> None:
+        words = "The model's context holds 10 tokens."
+        self._json(400, {"object": "error", "message": words, "type": "BadRequestError", "param": None, "code": 400})
+
+    def _fastapi(self, _body: dict[str, Any]) -> None:
+        faults = [{"loc": ["body", "seed"], "msg": "Input should be less"}, {"loc": ["body", "n", 0], "msg": "No"}]
+        self._json(422, {"detail": faults})
+
+    def _strange(self, _body: dict[str, Any]) -> None:
+        self._json(500, {"error": {"message": None, "code": ["odd"]}, "detail": 5})
+
+    def _strict(self, body: dict[str, Any]) -> None:
+        if unknown := sorted({"top_k", "min_p", "repeat_penalty", "repetition_penalty"} & set(body)):
+            self._json(400, {"error": {"message": f"Unrecognized request argument supplied: {unknown[0]}"}})
+        else:
+            self._speaks(body)
+
+    def _parts(self, body: dict[str, Any]) -> None:
+        thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+        said = [
+            {"type": "text", "text": "In "},
+            {"type": "image_url", "image_url": {}},
+            {"type": "text", "text": "two."},
+        ]
+        if body["messages"][0]["content"] == "whole":
+            message = {"role": "assistant", "content": [thought, *said]}
+            self._json(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+            return
+        self._begin()
+        for part in (thought, *said):
+            self._delta({"content": [part]})
+        self._finish()
+
+    def _midway(self, _body: dict[str, Any]) -> None:
+        self._begin()
+        self._delta({"content": "Half an "})
+        self._send({"object": "error", "message": "CUDA out of memory", "code": 500})
 
     def _hostile(self, _body: dict[str, Any]) -> None:
         self._begin()

@@ -154,6 +154,8 @@ async def _bench(chosen: BenchOptions, ways: Sequence[Speculation], prompts: Seq
     sampling = Sampling(seed=options.fresh_seed(chosen.seed), temperature=chosen.temperature)
     async with host(UNWATCHED_S) as owner:
         loaded = await load(owner, chosen.pair())
+        if chosen.spec_type is None:
+            ways = [options.by_file(way, loaded.drafters) for way in ways]
         costs = await _costs(chosen, ways, prompts, owner, loaded)
         measured = await _answers(chosen, ways, prompts, sampling, owner) if prompts else []
         summary = Summary(measured, ways, costs)

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 
 def model_names(incomplete: str) -> list[str]:
-    """Return the names of models, of servers too, that begin so; none rather than an error in somebody's shell."""
-    return [*_names(incomplete, with_drafters=False), *_of_servers(incomplete)]
+    """Return the names of models of this machine that begin so; none rather than an error in somebody's shell."""
+    return _names(incomplete, with_drafters=False)
+
+
+def answering_names(incomplete: str) -> list[str]:
+    """Return the names of models that begin so, those of servers too, for commands that have servers answer."""
+    return [*model_names(incomplete), *_of_servers(incomplete)]
 
 
 def draft_names(incomplete: str) -> list[str]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from msgspec import structs
-
+from app.cli import options
 from app.cli.infer_options import InferOptions
 from app.cli.terminal import first_interrupt, kept_by_interrupts, keys_as_typed, note, write_text
 from app.errors import RemoteError, SlipstreamError
-from app.protocol import SpecType, Speculation
+from app.protocol import Speculation
 
 if TYPE_CHECKING:
     from app.cli.answer_view import AnswerView
@@ -175,17 +174,8 @@ async def _desk(chosen: InferOptions) -> AsyncIterator[Desk]:
         await local.load(pair)
         drafts = _speculation(chosen)
         if chosen.spec_type is None and owner.state.loaded is not None:
-            drafts = _by_file(drafts, owner.state.loaded.drafters)
+            drafts = options.by_file(drafts, owner.state.loaded.drafters)
         yield Desk(Talk(local, chosen, lambda: _view(chosen), drafts, system=chosen.system), pair)
-
-
-def _by_file(drafts: Speculation, can: Collection[SpecType]) -> Speculation:
-    """Draft with a file of heads as heads do, where nobody said how; what it is, shows when it is loaded."""
-    if "draft-mtp" not in can or "draft-simple" in can:
-        return drafts
-    return structs.replace(
-        drafts, types=tuple("draft-mtp" if kind == "draft-simple" else kind for kind in drafts.types)
-    )
 
 
 def _speculation(chosen: InferOptions) -> Speculation:
@@ -213,7 +203,7 @@ async def _remote(chosen: InferOptions, url: str) -> RemoteVoice:
         model = known[0]
     is_said = chosen.spec_type is not None or chosen.draft_model is not None
     fields = speculation_fields(chosen.speculation(), chosen.draft_model, is_said=is_said)
-    return RemoteVoice(server, model, fields | chosen.how.remote_fields())
+    return RemoteVoice(server, model, fields | chosen.how.remote_fields(chosen.said), chosen.said)
 
 
 def _view(chosen: InferOptions) -> AnswerView:

@@ -11,8 +11,10 @@ from typing import Annotated
 import typer
 
 from app.cli import options
-from app.cli.completing import model_names
+from app.cli.command import Said
+from app.cli.completing import answering_names
 from app.cli.load_options import LoadOptions
+from app.cli.sampling_options import SamplingOptions
 from app.engine.gbnf import check as check_grammar
 from app.errors import UsageError
 from app.host import PairChoice
@@ -21,6 +23,7 @@ from app.protocol import Sampling, Speculation
 MAX_PROMPT_BYTES = 16 * 1024 * 1024
 """No model reads more; what comes without end on standard input shall not fill the memory."""
 
+_MOST_DIGITS = 10
 _OUTPUT = "What comes out"
 _OTHER_PLACES = "Models from elsewhere"
 
@@ -30,7 +33,7 @@ Model = Annotated[
         metavar="MODEL",
         help="A library name, org/repo[:quant], a GGUF file, or 'starter'. With --server a name that it knows; "
         "without one, its first.",
-        autocompletion=model_names,
+        autocompletion=answering_names,
         show_default=False,
     ),
 ]
@@ -45,6 +48,15 @@ Prompts = Annotated[
     ),
 ]
 Input = Annotated[Path | None, typer.Option("--input", "-i", metavar="FILE", help="Take the prompt from a text file.")]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        "-t",
+        metavar="FILE",
+        help="Go on with the tokens whose numbers are in a file, as the model sees them: without its chat template.",
+    ),
+]
 System = Annotated[
     str, typer.Option("--system-prompt", "-s", metavar="TEXT", help="What the model is told before anything else.")
 ]
@@ -78,40 +90,6 @@ StopFile = Annotated[
     Path | None,
     typer.Option(
         "--stop-file", metavar="FILE", help="The same, a line each in a file.", rich_help_panel=options.SAMPLING
-    ),
-]
-RepeatPenalty = Annotated[
-    float,
-    typer.Option(
-        "--repeat-penalty",
-        "--repetition-penalty",
-        metavar="R",
-        min=0.01,
-        max=100.0,
-        help="Divide the odds of tokens that were there lately; 1 is off.",
-        rich_help_panel=options.SAMPLING,
-    ),
-]
-PresencePenalty = Annotated[
-    float,
-    typer.Option(
-        "--presence-penalty",
-        metavar="P",
-        min=-100.0,
-        max=100.0,
-        help="Take this off tokens that were there lately; 0 is off.",
-        rich_help_panel=options.SAMPLING,
-    ),
-]
-FrequencyPenalty = Annotated[
-    float,
-    typer.Option(
-        "--frequency-penalty",
-        metavar="P",
-        min=-100.0,
-        max=100.0,
-        help="Take this off for each time that a token was there lately; 0 is off.",
-        rich_help_panel=options.SAMPLING,
     ),
 ]
 Grammar = Annotated[
@@ -165,6 +143,16 @@ Server = Annotated[
 ]
 
 
+_KEPT_FROM_SERVERS = {
+    "exact": "--exact or --any-rounding",
+    "fixed_shape": "--fixed-shape",
+    "lenient": "--lenient",
+    "slide": "--slide",
+    "token_file": "--token-file",
+}
+"""Options that the API has no field for."""
+
+
 @dataclass(frozen=True, slots=True)
 class InferOptions:
     """What ``infer`` can be told."""
@@ -172,6 +160,7 @@ class InferOptions:
     model: Model = None
     prompts: Prompts = None
     input: Input = None
+    token_file: TokenFile = None
     system: System = ""
     draft_model: options.DraftModel = None
     spec_type: options.SpecTypes = None
@@ -181,13 +170,7 @@ class InferOptions:
     exact: options.Exact = True
     fixed_shape: options.FixedShape = False
     lenient: options.Lenient = 0.0
-    temperature: options.Temperature = options.DEFAULTS.temperature
-    top_k: options.TopK = options.DEFAULTS.top_k
-    top_p: options.TopP = options.DEFAULTS.top_p
-    min_p: options.MinP = options.DEFAULTS.min_p
-    repeat_penalty: RepeatPenalty = options.DEFAULTS.repeat_penalty
-    presence_penalty: PresencePenalty = options.DEFAULTS.presence_penalty
-    frequency_penalty: FrequencyPenalty = options.DEFAULTS.frequency_penalty
+    draws: SamplingOptions = field(default_factory=SamplingOptions)
     seed: options.Seed = None
     stop: Stop = None
     stop_file: StopFile = None
@@ -203,6 +186,7 @@ class InferOptions:
     as_stream: AsStream = False
     quiet: Quiet = False
     plain: Plain = False
+    said: Said = field(default_factory=Said)
 
     def check(self) -> None:
         """See before anything is loaded whether the words go together.
@@ -214,10 +198,8 @@ class InferOptions:
             if not self.model:
                 raise UsageError("Which model is to answer?", "Name one: starter, or one that the command list shows.")
             self.pair()
-        elif self.pull:
-            raise UsageError("--pull gets models to this machine; a server has its own.", "Leave --pull out.")
-        elif self.fixed_shape or self.lenient:
-            raise UsageError("--fixed-shape and --lenient are not sent to a server.", "Leave them or --server out.")
+        else:
+            self._check_is_sent()
         if self.as_json and self.as_stream:
             raise UsageError("--json and --stream-json are two forms of output.", "Give one of them.")
         if self.prompts and self.input is not None:
@@ -225,6 +207,38 @@ class InferOptions:
         self.speculation()
         self.sampling()
         self.stop_texts()
+        if self.token_ids() and (self.prompts or self.input or self.system or self.think is not None or self.slide):
+            raise UsageError(
+                "--token-file is all that the model sees.", "Leave --prompt, --input, --system-prompt and the like out."
+            )
+
+    def token_ids(self) -> tuple[int, ...] | None:
+        """The prompt as tokens, if it is given so.
+
+        Raises:
+            UsageError: the file holds something else.
+        """
+        if self.token_file is None:
+            return None
+        words = _read(self.token_file, "token numbers").replace(",", " ").strip("[] \n").split()
+        if not words or not all(word.isascii() and word.isdecimal() and len(word) < _MOST_DIGITS for word in words):
+            raise UsageError(
+                f"{self.token_file} does not hold token numbers.", "Name a file with numbers such as 1 3087 29871."
+            )
+        return tuple(map(int, words))
+
+    def _check_is_sent(self) -> None:
+        """Refuse what is said and no server hears.
+
+        Raises:
+            UsageError: something is.
+        """
+        if self.pull:
+            raise UsageError("--pull gets models to this machine; a server has its own.", "Leave --pull out.")
+        unsent = {name: f"--{name.replace('_', '-')}" for name in LoadOptions.kept_from_servers()} | _KEPT_FROM_SERVERS
+        if names := [words for name, words in unsent.items() if name in self.said]:
+            words = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not sent to a server."
+            raise UsageError(words, "Leave that, or --server, out.")
 
     def pair(self) -> PairChoice:
         """What to load, and how.
@@ -250,17 +264,7 @@ class InferOptions:
         Raises:
             UsageError: the grammar is none.
         """
-        return Sampling(
-            seed=options.fresh_seed(self.seed),
-            temperature=self.temperature,
-            top_k=self.top_k,
-            top_p=self.top_p,
-            min_p=self.min_p,
-            repeat_penalty=self.repeat_penalty,
-            presence_penalty=self.presence_penalty,
-            frequency_penalty=self.frequency_penalty,
-            grammar=self._grammar(),
-        )
+        return self.draws.sampling(options.fresh_seed(self.seed), self._grammar())
 
     def _grammar(self) -> str:
         if not self.grammar:
@@ -285,6 +289,8 @@ class InferOptions:
         Raises:
             UsageError: nothing is asked, or it cannot be read.
         """
+        if self.token_file is not None:
+            return (str(self.token_file),)
         if self.prompts:
             texts = tuple(map(_text, self.prompts))
         elif self.input is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,8 @@ from app.protocol import MemoryTypes
 _TYPES = ", ".join(ELEMENT_TYPES)
 _PLAIN = MemoryTypes()
 USUAL_CONTEXT = 4096
+_ASKED_OF_SERVERS = {"compute": "compute", "nctx": "nctx", "gpu_layers": "ngl"}
+"""Options that our server and GenieX's have a field for."""
 
 
 def _option(names: str, metavar: str, words: str, least: int | None = None, most: int | None = None) -> Any:  # noqa: ANN401 - as typer says
@@ -114,10 +117,14 @@ class LoadOptions:
             n_device_layers=self.gpu_layers,
         )
 
-    def remote_fields(self) -> dict[str, object]:
-        """Return what of it a server can be asked for, where it is said."""
-        fields: dict[str, object] = {"compute": self.compute} if self.compute != "cpu" else {}
-        return fields | ({"nctx": self.nctx} if self.nctx != USUAL_CONTEXT else {})
+    @staticmethod
+    def kept_from_servers() -> tuple[str, ...]:
+        """Name what of it no server can be asked for."""
+        return tuple(field.name for field in fields(LoadOptions) if field.name not in _ASKED_OF_SERVERS)
+
+    def remote_fields(self, said: Collection[str]) -> dict[str, object]:
+        """Return what of it a server is asked for: what is said."""
+        return {theirs: getattr(self, ours) for ours, theirs in _ASKED_OF_SERVERS.items() if ours in said}
 
     def _memory(self, prefix: str, type_k: str, type_v: str) -> MemoryTypes:
         for letter, name in (("k", type_k), ("v", type_v)):

@@ -6,7 +6,7 @@ What this version cannot do yet is refused with a sentence and exit code 2, neve
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
 
@@ -17,15 +17,11 @@ from app.cli.completing import draft_names, model_names
 from app.cli.completing import spec_types as spec_type_words
 from app.engine.gbnf import check
 from app.errors import UsageError
-from app.protocol import MAX_DRAFT_TOKENS, Sampling, SpecType, Speculation
+from app.protocol import MAX_DRAFT_TOKENS, SPEC_TYPE_ALIASES, Sampling, SpecType, Speculation
 from app.protocol import DraftTokens as Length
 
 SPEC_TYPES: tuple[SpecType, ...] = ("none", "ngram", "draft-simple", "draft-mtp", "tree")
 LENGTH_RULES: tuple[Literal["auto", "rolling"], ...] = ("auto", "rolling")
-ALIASES: dict[str, SpecType] = dict.fromkeys(
-    ("ngram-mod", "ngram-simple", "ngram-map-k", "ngram-map-k4v", "ngram-cache"), "ngram"
-)
-"""Names that llama.cpp and GenieX have for drafters that look into the text so far; ours is one for all."""
 DEFAULTS = Sampling(seed=0)
 """Where the sampling options start from."""
 
@@ -139,34 +135,6 @@ Temperature = Annotated[
         rich_help_panel=SAMPLING,
     ),
 ]
-TopK = Annotated[
-    int,
-    typer.Option(
-        "--top-k", metavar="K", min=0, help="Only the K most likely tokens; 0 is off.", rich_help_panel=SAMPLING
-    ),
-]
-TopP = Annotated[
-    float,
-    typer.Option(
-        "--top-p",
-        metavar="P",
-        min=0.0,
-        max=1.0,
-        help="Only the most likely tokens that make up P; 1 is off.",
-        rich_help_panel=SAMPLING,
-    ),
-]
-MinP = Annotated[
-    float,
-    typer.Option(
-        "--min-p",
-        metavar="P",
-        min=0.0,
-        max=1.0,
-        help="Only tokens at least P times as likely as the best; 0 is off.",
-        rich_help_panel=SAMPLING,
-    ),
-]
 Seed = Annotated[
     int | None,
     typer.Option(
@@ -226,7 +194,7 @@ def spec_types(text: str | None, draft_model: str | None, *, is_auto: bool = Fal
         return (*first, "draft-simple") if draft_model else ()
     types: list[SpecType] = []
     for word in filter(None, (part.strip() for part in text.split(","))):
-        kind = ALIASES.get(word) or next((known for known in SPEC_TYPES if known == word), None)
+        kind = SPEC_TYPE_ALIASES.get(word) or next((known for known in SPEC_TYPES if known == word), None)
         if kind is None:
             later = "; drafting with EAGLE-3 heads is not ready" if word == "draft-eagle3" else ""
             raise _unknown("--spec-type", word, ", ".join(SPEC_TYPES) + later)
@@ -311,6 +279,15 @@ def positions(text: str, n_ctx: int) -> tuple[int, ...]:
 def with_ways(drafts: Speculation, *, fixed_shape: bool, lenient: float) -> Speculation:
     """Add how drafts are verified, unless nothing is drafted."""
     return structs.replace(drafts, fixed_shape=fixed_shape, lenient=lenient) if drafts.types else drafts
+
+
+def by_file(drafts: Speculation, can: Collection[SpecType]) -> Speculation:
+    """Draft with a file of heads as heads do, where nobody said how; what it is, shows when it is loaded (``can``)."""
+    if "draft-mtp" not in can or "draft-simple" in can:
+        return drafts
+    return structs.replace(
+        drafts, types=tuple("draft-mtp" if kind == "draft-simple" else kind for kind in drafts.types)
+    )
 
 
 def speculation(

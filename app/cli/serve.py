@@ -9,32 +9,39 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli import options
+from app.cli.completing import model_names
 from app.cli.hosting import load
 from app.cli.load_options import LoadOptions
+from app.cli.sampling_options import SamplingOptions
 from app.cli.terminal import note
-from app.errors import UsageError
+from app.errors import ModelError, UsageError
 from app.host import Host, PairChoice
 from app.metrics.recorder import SessionLog
 from app.models.library import Library
-from app.protocol import Sampling, Speculation
+from app.protocol import Sampling, SpecType, Speculation
 
 if TYPE_CHECKING:
     from app.server.options import ServerOptions
 
 SERVING = "Serving"
 KEPT_RUNS = 1000
+_HEADS: tuple[SpecType, ...] = ("draft-mtp",)
 KEY_VARIABLE = "SLIPSTREAM_API_KEY"
 
 Model = Annotated[
     str,
-    typer.Argument(metavar="[MODEL]", help="What answers requests that name no model: a library name or a GGUF file."),
+    typer.Argument(
+        metavar="[MODEL]",
+        help="What answers requests that name no model: a library name or a GGUF file.",
+        autocompletion=model_names,
+    ),
 ]
 Address = Annotated[
     str,
@@ -131,10 +138,9 @@ class ServeOptions:
     draft_min: options.DraftMin = 0
     draft_p_min: options.DraftPMin = 0.0
     exact: options.Exact = True
-    temperature: options.Temperature = options.DEFAULTS.temperature
-    top_k: options.TopK = options.DEFAULTS.top_k
-    top_p: options.TopP = options.DEFAULTS.top_p
-    min_p: options.MinP = options.DEFAULTS.min_p
+    fixed_shape: options.FixedShape = False
+    lenient: options.Lenient = 0.0
+    draws: SamplingOptions = field(default_factory=SamplingOptions)
     max_tokens: MaxTokens = 0
     how: LoadOptions = field(default_factory=LoadOptions)
 
@@ -144,7 +150,7 @@ class ServeOptions:
         Raises:
             UsageError: the words do not go together.
         """
-        return self.how.pair(self.model, self.draft_model)
+        return replace(self.how.pair(self.model, self.draft_model), trees="tree" in self.speculation().types)
 
     def speculation(self) -> Speculation:
         """How to draft.
@@ -152,11 +158,14 @@ class ServeOptions:
         Raises:
             UsageError: the words do not go together.
         """
-        return options.chosen_speculation(self)
+        drafts = options.chosen_speculation(self, self.fixed_shape + self.lenient)
+        if self.spec_type is None and self.draft_model and _are_heads(self.draft_model):
+            drafts = options.by_file(drafts, _HEADS)
+        return options.with_ways(drafts, fixed_shape=self.fixed_shape, lenient=self.lenient)
 
     def sampling(self) -> Sampling:
         """How to draw."""
-        return Sampling(seed=0, temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, min_p=self.min_p)
+        return self.draws.sampling(0)
 
     def server(self) -> ServerOptions:
         """How to serve.
@@ -224,6 +233,14 @@ async def _serve(chosen: ServeOptions, made: ServerOptions) -> None:
         await owner.close()
 
 
+def _are_heads(name: str) -> bool:
+    """Tell whether a file that drafts holds heads; what is wrong with it is said when it is loaded."""
+    try:
+        return Library().are_heads(name)
+    except ModelError:
+        return False
+
+
 def _forget_old_runs(session: SessionLog) -> None:
     """Begin the session anew after so many runs: nobody exports them, and a server may run for months."""
     if len(session.runs) >= KEPT_RUNS:
@@ -235,6 +252,8 @@ def _say(url: str, made: ServerOptions) -> None:
     sys.stdout.flush()
     words = "Clients need the key." if made.key else "Only this computer reaches it."
     note(f"OpenAI clients: {url}/v1. {words} Open {url} for the description. Ctrl-C ends it.")
+    if made.defaults().speculation.lenient:
+        note("notice: acceptance is lenient, which is lossy: answers may not be the model's own words.")
 
 
 @contextmanager

@@ -70,8 +70,10 @@ class Talk:
         return tuple(messages)
 
     def _request(self, question: str) -> ChatRequest:
+        token_ids = self.chosen.token_ids()
         return ChatRequest(
-            messages=(*self.messages(), ChatMessage("user", question)),
+            messages=() if token_ids else (*self.messages(), ChatMessage("user", question)),
+            prompt=token_ids,
             label=question,
             speculation=self.speculation if self.is_speculating else Speculation(),
             sampling=self.chosen.sampling(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -139,10 +139,12 @@ class LocalVoice:
 
 
 class RemoteVoice:
-    """A server; ``fields`` are what is asked of it besides the messages."""
+    """A server; ``fields`` are what is asked of it besides the messages, ``said`` which settings somebody chose."""
 
-    def __init__(self, server: RemoteServer, model: str, fields: Mapping[str, object]) -> None:
-        self._server, self.model = server, model
+    def __init__(
+        self, server: RemoteServer, model: str, fields: Mapping[str, object], said: Collection[str] = ()
+    ) -> None:
+        self._server, self.model, self._said = server, model, said
         self.fields = dict(fields)
         self._stop: Callable[[], None] | None = None
 
@@ -166,7 +168,7 @@ class RemoteVoice:
         Raises:
             RemoteError: it could not, or not to the end.
         """
-        asked = asked_of(request, self.model, self.fields)
+        asked = asked_of(request, self.model, self.fields, said=self._said)
         end: RemoteEnd | None = None
         is_stopped = False
 

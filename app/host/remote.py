@@ -13,12 +13,16 @@ import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 
+import msgspec
+
 from app.errors import RemoteError, SlipstreamError
 from app.host.background import beside
 from app.host.remote_wire import (
     MAX_ANSWER_BYTES,
     MAX_LINE_BYTES,
     Address,
+    RefusedError,
+    RemoteEnd,
     RemoteEvent,
     RemoteRequest,
     read_address,
@@ -124,6 +128,13 @@ class RemoteTurn:
         self._room.release()  # for the thread, if that waits
 
 
+def _with_notice(event: RemoteEvent, left_out: tuple[str, ...]) -> RemoteEvent:
+    if not left_out or not isinstance(event, RemoteEnd):
+        return event
+    notice = f"The server does not take all of {', '.join(left_out)}: for those it has settings of its own."
+    return msgspec.structs.replace(event, notices=(*event.notices, notice))
+
+
 class _Exchange:
     """One request and its answer, blocking; :meth:`close` ends it from another thread."""
 
@@ -150,11 +161,12 @@ class _Exchange:
     def chat(self, request: RemoteRequest) -> Iterator[RemoteEvent]:
         """Yield an answer as it comes."""
         try:
-            answer = self._ask("POST", "/chat/completions", request.body(), SILENCE_S)
+            answer, left_out = self._taken(request)
             if "json" in (answer.getheader("Content-Type") or ""):
-                yield from read_whole(answer.read(MAX_ANSWER_BYTES))
+                events = read_whole(answer.read(MAX_ANSWER_BYTES))
             else:
-                yield from read_stream(self._lines(answer))
+                events = read_stream(self._lines(answer))
+            yield from (_with_notice(event, left_out) for event in events)
         except RemoteError as fault:
             raise self._told(fault) from None
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as fault:
@@ -168,6 +180,17 @@ class _Exchange:
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _taken(self, request: RemoteRequest) -> tuple[http.client.HTTPResponse, tuple[str, ...]]:
+        """Ask; where the server refuses fields that it can be asked without, ask once more. Return which they are."""
+        try:
+            return self._ask("POST", "/chat/completions", request.body(), SILENCE_S), ()
+        except RefusedError as fault:
+            if not request.refused(fault.status, fault.message):
+                raise
+        self._hang_up()
+        names = request.optional  # a server that does not know one of them hardly knows the next
+        return self._ask("POST", "/chat/completions", request.without(names).body(), SILENCE_S), names
 
     def _ask(self, verb: str, path: str, body: bytes | None, silence_s: float) -> http.client.HTTPResponse:
         self._connection.connect()

@@ -7,7 +7,7 @@ keyring it holds until the program ends.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -26,10 +26,16 @@ SERVICE = "slipstream"
 MAX_MODELS = 1000
 
 _USUAL = Sampling(seed=0)
-_SAMPLING = (
-    *("temperature", "top_k", "top_p", "min_p", "repeat_penalty"),
-    *("frequency_penalty", "presence_penalty", "grammar"),
-)
+_SAMPLING = {
+    "temperature": ("temperature",),
+    "top_k": ("top_k",),
+    "top_p": ("top_p",),
+    "min_p": ("min_p",),
+    "repeat_penalty": ("repeat_penalty", "repetition_penalty"),
+    "frequency_penalty": ("frequency_penalty",),
+    "presence_penalty": ("presence_penalty",),
+}
+"""Our names of how to draw, and what servers call it: llama.cpp's has another name for one than vLLM and SGLang."""
 
 
 class ServerKeys:
@@ -122,17 +128,21 @@ def find_model(words: str, servers: Iterable[ModelServer]) -> ServerModel | None
 
 
 def asked_of(
-    request: ChatRequest, model: str, extra: dict[str, object], constraint: Constraint | None = None
+    request: ChatRequest,
+    model: str,
+    extra: dict[str, object],
+    constraint: Constraint | None = None,
+    said: Collection[str] = tuple(_SAMPLING),
 ) -> RemoteRequest:
     """Return a request as the API has it.
-
-    Only what is set otherwise than usual is said; for the rest the server has its own ideas.
 
     Args:
         request: what is asked.
         model: whom.
         extra: more fields of the API.
         constraint: what the answer has to keep to, where that is known in the API's own words.
+        said: which settings of the sampling somebody chose or sees, and relies on; those that are as usual a server
+            that does not know them may be asked without.
     """
     fields: dict[str, object] = {"max_completion_tokens": request.max_tokens}
     if request.templating.reasoning is not None:
@@ -141,16 +151,22 @@ def asked_of(
         fields["reasoning_effort"] = request.templating.reasoning_effort
     if request.stop:
         fields["stop"] = list(request.stop)
-    if request.sampling is not None:
-        fields["seed"] = request.sampling.seed
-        for name in _SAMPLING:
-            if (value := getattr(request.sampling, name)) != getattr(_USUAL, name):
-                fields[name] = value
+    optional: list[str] = []
+    if (sampling := request.sampling) is not None:
+        fields["seed"] = sampling.seed
+        for name, names in _SAMPLING.items():
+            value = getattr(sampling, name)
+            is_usual = value == getattr(_USUAL, name)
+            if name in said or not is_usual:
+                fields |= dict.fromkeys(names, value)
+                optional += names if is_usual else names[1:]
+        if sampling.grammar:
+            fields["grammar"] = sampling.grammar
     if constraint is not None and constraint.kind in ("json", "json_schema"):
         fields.pop("grammar", None)
         fields["response_format"] = _format(constraint)
     messages = tuple({"role": message.role, "content": message.content} for message in request.messages)
-    return RemoteRequest(model, messages, {**extra, **fields})
+    return RemoteRequest(model, messages, {**extra, **fields}, tuple(optional))
 
 
 def _format(constraint: Constraint) -> dict[str, object]:

@@ -6,7 +6,8 @@ and llama.cpp's server (``timings``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -22,15 +23,25 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """More than this no model says; a server that never ends shall not fill the memory."""
 
 MAX_ADDRESS_CHARS = 1000
+_SAYS = ("message", "msg", "error", "detail")
+"""Where servers put the words of an error."""
+_MOST_FAULTS = 5
+"""So many faults of one request are told."""
 
 _FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
 """How lines of server-sent events begin."""
 
 
 class _Words(msgspec.Struct, frozen=True):
-    content: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
+    """What is said, as text or as parts of it, and what is thought."""
+
+    content: object = None
+    reasoning_content: object = None
+    reasoning: object = None
+
+    def text(self) -> RemoteText:
+        said, thought = _text_of(self.content)
+        return RemoteText(said, "".join(_text_of(self.reasoning_content or self.reasoning)) + thought)
 
 
 class _Choice(msgspec.Struct, frozen=True):
@@ -44,20 +55,28 @@ class _Notice(msgspec.Struct, frozen=True):
     hint: str | None = None
 
 
-class _Fault(msgspec.Struct, frozen=True):
-    message: str = ""
-    code: str | int | None = None
-    hint: str | None = None
-
-
 class _Reply(msgspec.Struct, frozen=True):
     model: str | None = None
     choices: list[_Choice] | None = None
     usage: object = None
     timings: object = None
     notices: list[_Notice] | None = None
-    error: _Fault | str | None = None
+    error: object = None
+    kind: object = msgspec.field(name="object", default=None)
+    message: object = None
     detail: object = None
+
+    def fault(self) -> tuple[str, str] | None:
+        """Return why the server refuses, and what it advises; None if it does not refuse.
+
+        OpenAI has an ``error`` with a message, vLLM and SGLang an object that is an error, FastAPI a ``detail``.
+        """
+        if self.error is not None:
+            hint = _table(self.error, "hint")
+            return _sentence(self.error), hint if isinstance(hint, str) else ""
+        if self.kind == "error" or (self.choices is None and isinstance(self.message, str)):
+            return _sentence(self.message), ""
+        return (_sentence(self.detail), "") if self.detail is not None else None
 
 
 class _Named(msgspec.Struct, frozen=True):
@@ -88,11 +107,26 @@ RemoteEvent = RemoteText | RemoteEnd
 
 
 class RemoteRequest(msgspec.Struct, frozen=True):
-    """What is asked. ``extra`` are fields beside the messages: sampling, speculation, as the API names them."""
+    """What is asked. ``extra`` are fields beside the messages: sampling, speculation, as the API names them.
+
+    A server that does not take one of the ``optional`` ones of them is asked without.
+    """
 
     model: str
     messages: tuple[dict[str, str], ...]
     extra: dict[str, object]
+    optional: tuple[str, ...] = ()
+
+    def refused(self, status: int, words: str) -> tuple[str, ...]:
+        """Return the optional fields that a server does not take, by why it refuses."""
+        if status not in (400, 422):
+            return ()
+        return tuple(name for name in self.optional if re.search(rf"(?<![\w-]){name}(?![\w-])", words))
+
+    def without(self, names: Collection[str]) -> RemoteRequest:
+        """Return the request without some of its fields."""
+        extra = {name: value for name, value in self.extra.items() if name not in names}
+        return RemoteRequest(self.model, self.messages, extra, tuple(set(self.optional) - set(names)))
 
     def body(self) -> bytes:
         """Return it as it is sent."""
@@ -182,19 +216,25 @@ def read_models(data: bytes) -> tuple[str, ...]:
         raise _strange() from fault
 
 
-def read_fault(status: int, data: bytes, where: str) -> RemoteError:
+class RefusedError(RemoteError):
+    """A server refuses a request."""
+
+    def __init__(self, status: int, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.status = status
+
+
+def read_fault(status: int, data: bytes, where: str) -> RefusedError:
     """Say why a server refuses, in its own words where it has some, however long."""
     try:
-        reply = msgspec.json.decode(data, type=_Reply)
-        said = reply.error if reply.error is not None else reply.detail
+        said = msgspec.json.decode(data, type=_Reply).fault()
     except (msgspec.MsgspecError, RecursionError):
         said = None
-    words = said.message if isinstance(said, _Fault) else said if isinstance(said, str) else ""
-    hint = (said.hint or "") if isinstance(said, _Fault) else ""
-    why = " ".join(words.split()).rstrip(".")
+    words, hint = said or ("", "")
+    why = words.rstrip(".")
     bare = f"The server at {where} refuses ({status})."
     sentence = f"The server at {where} refuses ({status}): {why}." if why else bare
-    return RemoteError(sentence, hint or _HINTS.get(status, ""))
+    return RefusedError(status, sentence, hint or _HINTS.get(status, ""))
 
 
 _HINTS = {
@@ -264,10 +304,9 @@ class _Reader:
             reply = msgspec.json.decode(data, type=_Reply)
         except (msgspec.MsgspecError, RecursionError) as fault:
             raise _strange() from fault
-        if reply.error is not None:
-            fault_words = reply.error.message if isinstance(reply.error, _Fault) else reply.error
-            hint = (reply.error.hint or "") if isinstance(reply.error, _Fault) else ""
-            raise RemoteError(f"The server could not go on: {' '.join(fault_words.split())}", hint)
+        if (said := reply.fault()) is not None:
+            why, hint = said
+            raise RemoteError(f"The server could not go on: {why or 'it does not say why'}", hint)
         self._model = reply.model or self._model
         self._usage, self._timings = reply.usage or self._usage, reply.timings or self._timings
         for notice in reply.notices or ():
@@ -275,8 +314,8 @@ class _Reader:
         for choice in (reply.choices or ())[:1]:
             self._finish = choice.finish_reason or self._finish
             words = choice.delta or choice.message
-            if words is not None and (words.content or words.reasoning_content or words.reasoning):
-                yield RemoteText(words.content or "", words.reasoning_content or words.reasoning or "")
+            if words is not None and (piece := words.text()) != RemoteText():
+                yield piece
 
     def end(self) -> RemoteEnd:
         """Return how it ended."""
@@ -306,6 +345,31 @@ def _figures(usage: object, timings: object) -> RemoteFigures:
         drafter=_words(timings, "drafter"),
         not_engaged=_words(timings, "not_engaged"),
     )
+
+
+def _text_of(content: object) -> tuple[str, str]:
+    """Return what is said and what is thought of a text, or of parts of one; others than text are passed over."""
+    if isinstance(content, str):
+        return content, ""
+    said, thought = "", ""
+    for part in content if isinstance(content, list) else ():
+        if isinstance(inner := _table(part, "thinking"), str | list):
+            thought += "".join(_text_of(inner))
+        elif isinstance(text := _table(part, "text"), str):
+            said += text
+    return said, thought
+
+
+def _sentence(said: object) -> str:
+    """Return the words of an error: of a text, of a message in an object, of a list of faults with their places."""
+    if isinstance(said, list):
+        return "; ".join(filter(None, map(_sentence, said[:_MOST_FAULTS])))
+    if isinstance(said, dict):
+        words = next((found for name in _SAYS if (found := _sentence(said.get(name)))), "")
+        place = said.get("loc")
+        parts = [str(part) for part in place if part != "body"] if isinstance(place, list) else []
+        return f"{'.'.join(parts)}: {words}" if parts and words else words
+    return " ".join(said.split()) if isinstance(said, str) else ""
 
 
 def _table(within: object, name: str) -> object:

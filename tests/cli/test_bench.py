@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.commands import run
+from tests.cli.commands import run, run_here
+from tests.fixtures import tiny_mtp
 from tests.metrics.test_export import validate
 
 
@@ -96,3 +97,14 @@ def test_nothing_to_measure_is_wrong_usage(tiny_pair):
     done = run("bench", tiny_pair.target, "--prompts", "none")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--cost-curve" in done.stderr
+
+
+def test_a_file_of_heads_drafts_as_heads_do_where_nobody_says_how(tmp_path):
+    pair, prompts = tiny_mtp.gemma4_pair(tmp_path), tmp_path / "mine.jsonl"
+    prompts.write_text('{"name": "one", "prompt": "abc"}\n')
+    how = ("--draft-tokens", 2, "--prompts", prompts, "--max-tokens", 16, "--repeat", 1, "--json")
+    done = run_here("bench", pair.target, "--draft-model", pair.draft, *how)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert [row["spec_type"] for row in rows] == ["none", "draft-mtp"]
+    assert rows[1]["acceptance"] is not None

@@ -118,6 +118,30 @@ def test_names_that_people_know_from_geniex_mean_the_same(tiny_pair, tmp_path):
         assert len(json.loads(json.loads(run_here(*ask, *how).stdout)["text"])) == 1
 
 
+def test_tokens_of_a_file_are_the_prompt_as_they_are(tiny_pair, tmp_path):
+    ids, wrong = tmp_path / "ids.txt", tmp_path / "wrong.txt"
+    ids.write_text("1 270 271\n272")
+    wrong.write_text("1 4000000000")
+    ask = ("infer", tiny_pair.target, "--json", "--temperature", 0, "--max-tokens", 12)
+    document = json.loads(run_here(*ask, "--token-file", ids).stdout)
+    assert document["prompt_tokens"] == 4
+    assert json.loads(run_here(*ask, "-t", ids, "--spec-type", "ngram").stdout)["token_ids"] == document["token_ids"]
+    done = run_here(*ask, "-t", wrong)
+    assert done.returncode == 2, done.stderr
+    done = run_here(*ask, "-t", ids, "-s", "Be brief.")
+    assert (done.returncode, "all that the model sees" in done.stderr) == (2, True)
+
+
+def test_a_model_that_thinks_says_what_the_grammar_wants(tmp_path):
+    path = tiny.thinking(tmp_path / "thinking.gguf")
+    how = ("--grammar", 'root ::= "yes" | "no"', "--temperature", 0, "--max-tokens", 100)
+    done = run_here("infer", path, "-p", "abc", "--quiet", *how)
+    assert done.returncode == 0, done.stderr
+    thought, _, said = done.stdout.partition("</think>")
+    assert tiny.THOUGHT in thought
+    assert said.strip() in ("yes", "no")
+
+
 def test_penalties_change_the_answer(tiny_pair):
     ask = ("infer", tiny_pair.target, "-p", "abc", "--json", "--temperature", 0, "--max-tokens", 40)
     plain, held = (json.loads(run_here(*ask, *how).stdout)["text"] for how in ((), ("--presence-penalty", 50)))
@@ -137,6 +161,16 @@ def test_penalties_change_the_answer(tiny_pair):
         (("starter", "-p", "x", "--server", "http://127.0.0.1:9", "--pull"), "a server has its own"),
         (("starter", "-p", "x", "--server", "ftp://here"), "is not the address of a server"),
         (("starter", "-p", "x", "--spec-type", "draft-eagle3"), "EAGLE-3"),
+        (("starter", "-t", "no-such-file"), "Cannot read no-such-file"),
+        (("starter", "-t", "README.md"), "does not hold token numbers"),
+        *(
+            (("starter", "-p", "x", "--server", "http://127.0.0.1:9", *words), f"{words[0]} is not sent to a server.")
+            for words in (
+                *(("--threads", "2"), ("--draft-nctx", "512"), ("--cache-type-k", "q8_0"), ("--flash-attn", "on")),
+                *(("--draft-compute", "cpu"), ("--slide",), ("--fixed-shape",), ("--lenient", "0.2")),
+            )
+        ),
+        (("x", "-p", "x", "--server", "http://127.0.0.1:9", "--any-rounding"), "--any-rounding is not sent"),
     ],
 )
 def test_words_that_do_not_go_together_are_exit_code_2(arguments, words, capsys):
@@ -254,6 +288,16 @@ def test_what_is_said_of_speculation_goes_to_the_server(server):
     assert asked["chat_template_kwargs"] == {"enable_thinking": False}
 
 
+def test_what_somebody_chose_is_sent_also_where_it_is_as_usual_here(server):
+    chosen = ("--temperature", 0.8, "--top-k", 40, "--nctx", 4096, "-c", "cpu", "-n", -1, "--repeat-penalty", 1)
+    done = run_here("infer", "speaks", "--server", server.url, "-p", "Hi", *chosen)
+    assert done.returncode == 0, done.stderr
+    asked = server.asked[-1]
+    assert (asked["temperature"], asked["top_k"], asked["nctx"], asked["compute"]) == (0.8, 40, 4096, "cpu")
+    assert (asked["ngl"], asked["repeat_penalty"], asked["repetition_penalty"]) == (-1, 1.0, 1.0)
+    assert not {"top_p", "min_p", "presence_penalty", "spec_type"} & set(asked)
+
+
 def test_without_a_name_its_first_model_answers(server):
     done = run_here("infer", "--server", server.url, "-p", "Hi", "--json")
     assert done.returncode == 0, done.stderr
@@ -346,6 +390,15 @@ def test_a_shell_completes_commands_options_models_and_types(completes):
     assert completes("slipstream infer sta") == ["starter"]
     assert completes("slipstream infer starter --spec-type ngram,draft-m") == ["ngram,draft-mtp"]
     assert completes("slipstream infer starter --compute g") == ["gpu"]
+
+
+def test_models_of_servers_are_offered_where_they_can_answer(completes):
+    from app.settings import ModelServer, Settings, save_settings
+
+    save_settings(Settings(servers=(ModelServer(url="http://127.0.0.1:9/v1", models=("stars",)),)))
+    assert completes("slipstream infer sta") == ["starter", "stars@127.0.0.1:9"]
+    for line in ("bench sta", "serve sta", "profile sta"):
+        assert completes(f"slipstream {line}") == ["starter"]
 
 
 # --- the README ---------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ class Whole:
 def test_a_part_of_options_becomes_options_of_the_command():
     seen = []
     run = command(Whole, seen.append)
-    assert list(inspect.signature(run).parameters) == ["name", "size"]
+    assert list(inspect.signature(run).parameters) == ["name", "size", "context"]
     run(name="a", size=4)
     assert seen == [Whole("a", Part(4))]
 

@@ -6,12 +6,15 @@ import asyncio
 import json
 from contextlib import aclosing
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import RemoteError, SlipstreamError, UsageError
+from app.host import ChatRequest
 from app.host.remote import MAX_UNREAD, RemoteServer
+from app.host.remote_servers import asked_of
 from app.host.remote_wire import (
     MAX_LINE_BYTES,
     RemoteEnd,
@@ -22,6 +25,7 @@ from app.host.remote_wire import (
     read_stream,
     read_whole,
 )
+from app.protocol import ChatMessage, Sampling
 from tests.chat_server import MODELS, ChatServer
 from tests.fair_time import FairWatch
 
@@ -32,11 +36,14 @@ def server():
         yield running
 
 
-def ask(url: str, model: str, key: str = "", **extra: object):
+def ask(url: str, model: str, key: str = "", words: str = "Hi", **extra: object):
     """Return all events of an answer."""
+    return events_of(url, RemoteRequest(model, ({"role": "user", "content": words},), extra), key)
 
+
+def events_of(url: str, request: RemoteRequest, key: str = ""):
     async def work():
-        turn = RemoteServer(url, key).begin(RemoteRequest(model, ({"role": "user", "content": "Hi"},), extra))
+        turn = RemoteServer(url, key).begin(request)
         async with aclosing(turn.events()) as events:
             return [event async for event in events]
 
@@ -103,6 +110,51 @@ def test_thoughts_come_apart(server):
     assert events[-1].reported.not_engaged == "The vocabularies differ."
 
 
+@pytest.mark.parametrize("form", ["streamed", "whole"])
+def test_an_answer_may_come_in_parts(server, form):
+    events = ask(server.url, "parts", words=form)
+    assert text_of(events) == "In two."
+    assert "".join(event.reasoning for event in events if isinstance(event, RemoteText)) == "Hm."
+
+
+SEEN = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty", "repetition_penalty", "frequency_penalty")
+
+
+def test_what_a_person_sees_is_sent_also_where_it_is_as_usual_here(server):
+    request = ChatRequest(messages=(ChatMessage("user", "Hi"),), sampling=Sampling(seed=4))
+    body = msgspec.json.decode(asked_of(request, "speaks", {}).body())
+    assert {name: body[name] for name in SEEN} == {
+        "temperature": 0.8,
+        "top_k": 40,
+        "top_p": 0.95,
+        "min_p": 0.05,
+        "repeat_penalty": 1.0,
+        "repetition_penalty": 1.0,
+        "frequency_penalty": 0.0,
+    }
+    chosen = asked_of(request, "speaks", {}, said=("top_k",))
+    assert {name for name in SEEN if name in chosen.extra} == {"top_k"}
+    hot = ChatRequest(messages=request.messages, sampling=Sampling(seed=4, temperature=1.5))
+    assert {name for name in SEEN if name in asked_of(hot, "speaks", {}, said=()).extra} == {"temperature"}
+
+
+@pytest.mark.parametrize(
+    ("sampling", "is_taken"), [(Sampling(seed=4), True), (Sampling(seed=4, repeat_penalty=1.2), False)]
+)
+def test_a_server_that_does_not_know_a_setting_is_asked_without_and_that_is_said(server, sampling, is_taken):
+    request = asked_of(ChatRequest(messages=(ChatMessage("user", "Hi"),), sampling=sampling), "strict", {})
+    if not is_taken:  # somebody chose it, and relies on it
+        with pytest.raises(RemoteError, match="repeat_penalty"):
+            events_of(server.url, request)
+        return
+    events = events_of(server.url, request)
+    assert text_of(events) == "The slow train **leaves** the station."
+    assert "does not take all of" in events[-1].notices[-1]
+    assert "min_p" in events[-1].notices[-1]
+    first, second = server.asked
+    assert ("top_k" in first, "top_k" in second, second["seed"]) == (True, False, 4)
+
+
 def test_figures_that_are_none_cost_the_figures_only(server):
     events = ask(server.url, "hostile")
     assert text_of(events).startswith("a")
@@ -119,6 +171,10 @@ def test_figures_that_are_none_cost_the_figures_only(server):
         ("fault", "could not go on: out of memory"),
         ("refuses", r"refuses \(429\): Too many wait already"),
         ("nobody", r"refuses \(404\): The model nobody does not exist"),
+        ("vllm", r"refuses \(400\): The model's context holds 10 tokens\."),
+        ("fastapi", r"refuses \(422\): seed: Input should be less; n\.0: No\."),
+        ("strange", r"refuses \(500\)\.$"),
+        ("midway", "could not go on: CUDA out of memory"),
         ("flood", "sends without end"),
     ],
 )
@@ -226,7 +282,10 @@ _json = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["usage", "timings", "choices", "delta", "content", "error", "draft_n"]), inner
+            st.sampled_from(
+                ["usage", "timings", "choices", "delta", "content", "error", "draft_n", "detail", "object"]
+            ),
+            inner,
         )
     ),
     max_leaves=20,

@@ -11,11 +11,17 @@ import sys
 import urllib.request
 
 import pytest
+import typer
+from typer.main import get_command
 
 from app.cli import program
+from app.cli.command import command
+from app.cli.serve import ServeOptions
 from app.errors import UsageError
+from app.protocol import Sampling, Speculation
 from tests.cli.commands import ROOT, environment, run, started
 from tests.fair_time import FairWatch
+from tests.fixtures import tiny_mtp
 from tests.hub_server import HubServer
 
 SECTION = re.compile(r"^## Serve on this computer\n(.*?)^## ", re.DOTALL | re.MULTILINE)
@@ -77,6 +83,45 @@ def test_a_model_of_the_hub_is_got_for_a_request_where_that_is_allowed(monkeypat
                 assert json.loads(response.read())["usage"]["completion_tokens"] == 4
             process.send_signal(signal.SIGTERM)
             assert process.wait(LIMIT_S) == 0
+
+
+def options_of(*arguments):
+    """Return what ``serve`` makes of a command line."""
+    made = []
+    app = typer.Typer()
+    app.command()(command(ServeOptions, made.append))
+    get_command(app).main(args=[*map(str, arguments)], standalone_mode=False)
+    return made[0]
+
+
+def test_defaults_hold_for_requests_that_do_not_say(tiny_pair, tmp_path):
+    sampling = ("--repeat-penalty", 1.2, "--presence-penalty", 0.5, "--frequency-penalty", 0.25, "--top-k", 7)
+    drafts = ("--draft-model", tiny_pair.draft, "--spec-type", "tree", "--draft-tokens", 6)
+    defaults = options_of(tiny_pair.target, *sampling, *drafts, "--fixed-shape", "--lenient", 0.3).server().defaults()
+    assert defaults.sampling == Sampling(
+        seed=0, top_k=7, repeat_penalty=1.2, presence_penalty=0.5, frequency_penalty=0.25
+    )
+    assert defaults.speculation == Speculation(("tree",), 6, fixed_shape=True, lenient=0.3)
+    assert defaults.pair.trees
+    heads = tiny_mtp.gemma4_pair(tmp_path)
+    made = options_of(heads.target, "--draft-model", heads.draft).server().defaults()
+    assert made.speculation.types == ("ngram", "draft-mtp")
+    assert not made.pair.trees
+
+
+@pytest.mark.linux
+def test_lenient_is_called_lossy_where_it_is_served(tiny_pair):
+    how = ("--draft-model", tiny_pair.draft, "--draft-tokens", "3", "--lenient", "0.3")
+    with started("serve", tiny_pair.target, *how, "--port", "0") as process:
+        url = address(process)
+        body = {"messages": [{"role": "user", "content": "abc"}], "max_tokens": 8}
+        request = urllib.request.Request(
+            f"{url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as response:
+            assert json.loads(response.read())["timings"]["drafter"] == "draft-simple,lossy"
+        process.send_signal(signal.SIGTERM)
+        assert b"lossy" in process.communicate(timeout=10)[1]
 
 
 @pytest.mark.parametrize(
