@@ -30,8 +30,8 @@ def command(options: type[Options], run: Callable[[Options], None]) -> Callable[
     arguments = _arguments(options)
 
     def from_command_line(**values: Any) -> None:  # noqa: ANN401 - typer has converted them by the fields' types
-        context: typer.Context = values.pop(_CONTEXT)
-        run(_make(options, values, Said(name for name in values if _is_said(context, name))))
+        context: typer.Context | None = values.pop(_CONTEXT, None)
+        run(_make(options, values, Said(name for name in values if context and _is_said(context, name))))
 
     parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
