@@ -30,7 +30,7 @@ from app.host.jobs import Job, Jobs
 from app.host.lesson_book import LessonBook
 from app.host.placing import Placed, Placing, in_thread
 from app.host.runtime_engine import RuntimeEngine
-from app.host.turn import Turn, last_event
+from app.host.turn import Turn, last_event, watch_stop
 from app.host.values import AnswerEvent, ChatRequest, HostState, PairChoice
 from app.metrics.recorder import SessionLog
 from app.models.library import Library, LibraryEntry
@@ -235,6 +235,7 @@ class Host:
     def _tell_engine_to_cancel(self, job: Job) -> None:
         if job.command_id is not None and self._engine is not None:
             self._engine.cancel(job.command_id)
+            watch_stop(self._engine, job, self._spawn)
 
     # --- inside: engine and models ------------------------------------------------------------------------
 
@@ -370,8 +371,7 @@ class Host:
     async def _fetch_answer(self, turn: Turn) -> None:
         """Pass the answer's events to its reader, and to the record whatever happens."""
         engine = self._require_loaded()
-        recorder = turn.recorder()
-        command = turn.command(engine.next_id())
+        recorder, command = turn.recorder(), turn.command(engine.next_id())
         self._board.enter("answering")
         fault: SlipstreamError | None = None
         try:

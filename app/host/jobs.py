@@ -15,10 +15,12 @@ class Job:
     """A load or an answer that somebody asked for and that is not over.
 
     ``command_id`` is there while the engine carries it out; before, ``is_cancelled`` keeps it from being sent.
+    ``is_watched``: somebody sees to it that the engine stops it.
     """
 
     command_id: int | None = None
     is_cancelled: bool = False
+    is_watched: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     def check_wanted(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
-from typing import TypeVar
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing, suppress
+from typing import Any, TypeVar
 
 from app.engine.client import Engine
 from app.errors import EngineError, SlipstreamError
@@ -21,6 +21,9 @@ T = TypeVar("T")
 Ending = TypeVar("Ending", bound=Last)
 
 logger = logging.getLogger(__name__)
+
+STUCK_S = 30.0
+"""How long the engine may take to stop: on a processor it is done within a layer, on a device within a pass."""
 
 
 class Turn:
@@ -113,6 +116,24 @@ async def last_event(
             if isinstance(event, LoadProgress) and on_progress is not None:
                 tell(on_progress, event)
     raise EngineError(f"The engine did not answer ({type(command).__name__}).", "Start the engine again.")
+
+
+def watch_stop(engine: Engine, job: Job, spawn: Callable[[Coroutine[Any, Any, None]], object]) -> None:
+    """See to it, once, that the engine stops a job; nobody does where no loop runs any more."""
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        if not job.is_watched:
+            job.is_watched = True
+            spawn(end_if_stuck(engine, job))
+
+
+async def end_if_stuck(engine: Engine, job: Job, patience_s: float = STUCK_S) -> None:
+    """End an engine that goes on with what it was told to stop: whoever comes next would wait for ever."""
+    try:
+        await asyncio.wait_for(job.over.wait(), patience_s)
+    except TimeoutError:
+        logger.warning("the engine did not stop within %.0f s and is ended", patience_s)
+        await engine.close()
 
 
 def tell(callback: Callable[[T], None], value: T) -> None:

@@ -19,6 +19,8 @@ from app.errors import (
     UsageError,
 )
 from app.host import ChatRequest, Host, HostState, PairChoice
+from app.host.jobs import Job
+from app.host.turn import end_if_stuck
 from app.models.library import Library
 from app.protocol import ChatMessage, Chunk, Done, Generate, Load, MemoryTypes, Sampling, Speculation, Started, Tokenise
 from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
@@ -781,3 +783,52 @@ def test_costs_are_measured_in_turn_and_refused_in_words():
     assert far.n_ctx == 1024
     assert all(a.median_s < b.median_s for a, b in zip(near.rows, far.rows, strict=True))
     assert [cost.drafter for cost in far.drafters] == ["ngram", "draft-simple"]
+
+
+class Deaf(ScriptedEngine):
+    """An engine that goes on with what it was told to stop."""
+
+    def cancel(self, command_id):
+        self.told = [*getattr(self, "told", []), command_id]
+
+
+def test_an_engine_that_does_not_stop_is_ended_and_one_that_does_is_not(expect_log):
+    expect_log("did not stop within")
+
+    async def story():
+        for is_stopping in (True, False):
+            engine, job = ScriptedEngine(), Job()
+            await engine.start()
+            waiting = asyncio.ensure_future(end_if_stuck(engine, job, 0.05))
+            await asyncio.sleep(0)
+            if is_stopping:
+                job.over.set()
+            await waiting
+            assert engine.alive is is_stopping
+            await engine.close()
+
+    asyncio.run(story())
+
+
+def test_a_stop_is_watched_once_and_no_longer_than_the_answer():
+    async def story():
+        engine = Deaf([Answer(text="word " * 40, pace_s=0.005)])
+        owner = Host(make_engine=lambda: engine)
+        await owner.load(PairChoice("starter"))
+        before = asyncio.all_tasks()
+        events = owner.answer(ChatRequest(messages=(ChatMessage("user", "Hi"),)))
+        async for event in events:
+            if isinstance(event, Chunk):
+                break
+        stops = [asyncio.ensure_future(owner.cancel()) for _ in range(3)]
+        await asyncio.sleep(0.02)
+        watching = [task for task in asyncio.all_tasks() if "end_if_stuck" in repr(task.get_coro())]
+        assert len(watching) == 1
+        await events.aclose()
+        await asyncio.gather(*stops, *watching)
+        assert len(engine.told) == 4
+        await asyncio.sleep(0.01)
+        assert asyncio.all_tasks() <= before
+        await owner.close()
+
+    asyncio.run(story())

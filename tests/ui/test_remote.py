@@ -105,6 +105,7 @@ def test_a_server_is_added_and_answers_in_place_of_the_model_here(program, serve
         assert "42.5 tok/s" in view.status
         assert "14/75" in view.status
         assert server.asked[0]["messages"][-1] == {"role": "user", "content": "When does it leave?"}
+        assert {"temperature", "top_k", "top_p", "min_p", "repeat_penalty"} <= set(server.asked[0])  # as it is shown
         assert program.host.session.runs == ()
         assert not any(isinstance(command, Generate) for engine in program.engines for command in engine.commands)
 
