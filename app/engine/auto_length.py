@@ -28,7 +28,7 @@ from msgspec import structs
 from app.engine.asking import Asked, Pause
 from app.engine.costs import FEW, MANY
 from app.engine.draft_length import PARTLY, Ask
-from app.engine.evidence import Evidence, prior_alpha
+from app.engine.evidence import SAMPLED, Evidence, prior_alpha
 from app.engine.purse import ALLOWANCE, N_NEW, NEW_ALLOWANCE, Purse
 from app.engine.review import FEW_TO_HEAR, MOST_REVIEWED, Place, plain_steps_at_best
 from app.engine.worth import Worth
@@ -45,10 +45,6 @@ WINDOW = 32
 
 PAYS = 1.01
 """Expected speed-up from which a drafter is asked."""
-
-SAMPLED = "@sampled"
-"""Ends the name under which is kept what drafts are worth where tokens are drawn: fewer of them agree than where the
-most likely one is taken."""
 
 HELD_UP = 8.0
 """A step counts as at most so many times what it was expected to take."""
@@ -86,7 +82,7 @@ class AutoLength:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
         self.purse.credit_s = max(0.0, self.evidence.saved_s)
-        self.purse.allowance = ALLOWANCE if self.evidence.n_answers >= N_NEW else NEW_ALLOWANCE
+        self.purse.allowance = ALLOWANCE if self.evidence.n_answers_of(self.is_greedy) >= N_NEW else NEW_ALLOWANCE
 
     # --- what the loop asks -------------------------------------------------------------------------
 
@@ -321,7 +317,7 @@ class AutoLength:
     def _longest_of_a_model(self) -> int:
         """Return how far a model may draft: as far as was said to begin with, until the pair has taught better."""
         start = self.evidence.draft_start
-        return min(self.n_max, start) if start and self.evidence.n_answers < N_NEW else self.n_max
+        return min(self.n_max, start) if start and self.evidence.n_answers_of(self.is_greedy) < N_NEW else self.n_max
 
     def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
         """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""

@@ -19,6 +19,10 @@ NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
 """The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
 (T4's answers to the sets edit and quotes, edits of this repository: 0.65, 0.92, 0.98, 0.98, 0.996)."""
 
+SAMPLED = "@sampled"
+"""Ends the name under which is kept what drafts are worth where tokens are drawn: fewer of them agree than where the
+most likely one is taken."""
+
 _GREEDY, _SAMPLED = "greedy", "sampled"
 _WILD = 100.0
 """No speed-up of an answer is as high; a file that says so is wrong."""
@@ -48,11 +52,15 @@ class Evidence:
     saved_s: float = 0.0
     draft_start: int = 0
 
-    @property
-    def n_answers(self) -> int:
-        """How many answers something was drafted in, by whoever had the most, as far back as is remembered."""
-        n_worth = [len(usual.answers) for usual in self.usual_worth.values()]
-        return max([*n_worth, *(len(usual.answers) for usual in self.usual.values())], default=0)
+    def n_answers_of(self, is_greedy: bool) -> int:
+        """How many answers something was drafted in, by whoever had the most, as far back as is remembered.
+
+        Where a model drafts, its answers count, those with drawn tokens apart.
+        """
+        if self.costs.drafters:
+            worths = [u for kind, u in self.usual_worth.items() if kind.endswith(SAMPLED) != is_greedy]
+            return max((len(usual.answers) for usual in worths), default=0)
+        return max((len(usual.answers) for usual in self.usual.values()), default=0)
 
     def of(self, kind: str) -> Acceptance:
         """Return what is known of a kind of draft: a drafter's name, or ``name:agreement``."""

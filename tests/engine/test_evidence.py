@@ -5,7 +5,9 @@ import random
 import pytest
 
 from app.engine.auto_length import AutoLength
+from app.engine.costs import Costs
 from app.engine.evidence import Evidence
+from app.engine.purse import ALLOWANCE, NEW_ALLOWANCE
 from app.lessons import Counts, Lessons, sound
 from tests.engine.played_answers import Machine, play, recorded
 
@@ -75,3 +77,27 @@ def test_what_drafts_are_worth_is_kept_apart_for_drawn_tokens_and_outlives_the_f
         "draft-simple@sampled": 2,
     }
     assert sound(lessons) == lessons
+
+
+def test_a_pair_is_new_to_drawn_tokens_however_many_greedy_answers_and_copies_it_has_seen():
+    known, rng = MACHINE.evidence(), random.Random(3)
+    for answer in recorded()[:4]:
+        known.begin_answer()
+        play(MACHINE, answer, AutoLength(known, 8, 128), rng)
+        known.of("ngram:4").observe(3, 3)
+    known.begin_answer()
+    assert known.n_answers_of(is_greedy=True) == 4
+    assert known.n_answers_of(is_greedy=False) == 0
+    drawn, greedy = AutoLength(known, 8, 128, is_greedy=False), AutoLength(known, 8, 128)
+    drawn.begin(0.1)
+    greedy.begin(0.1)
+    assert drawn.purse.allowance == NEW_ALLOWANCE > greedy.purse.allowance == ALLOWANCE
+
+
+def test_without_a_draft_model_the_answers_with_copies_count():
+    known = Evidence(Costs({1: 0.1, 2: 0.11}))
+    for _ in range(3):
+        known.begin_answer()
+        known.of("ngram:4").observe(3, 3)
+    known.begin_answer()
+    assert known.n_answers_of(is_greedy=True) == known.n_answers_of(is_greedy=False) == 3
