@@ -46,7 +46,8 @@ def choose_font_size(extra_pt: float) -> None:
     step = _system_pt() + extra_pt - float(QApplication.font().pointSizeF())
     if not step:
         return
-    before = [(widget, widget.font(), _text_font(widget)) for widget in QApplication.allWidgets()]
+    widgets = sorted(QApplication.allWidgets(), key=_depth)  # a spin box that is moved takes its field's size back
+    before = [(widget, widget.font(), _text_font(widget)) for widget in widgets]
     font = QApplication.font()
     font.setPointSizeF(font.pointSizeF() + step)
     QApplication.setFont(font)
@@ -57,6 +58,11 @@ def choose_font_size(extra_pt: float) -> None:
         elif isinstance(widget, QTreeWidget):
             _resize_items(widget.invisibleRootItem(), widget.columnCount(), step)
     font_bus().changed.emit()
+
+
+def _depth(widget: QWidget) -> int:
+    parent = widget.parentWidget()
+    return 0 if parent is None else 1 + _depth(parent)
 
 
 def _text_font(widget: QWidget) -> QFont | None:

@@ -180,6 +180,8 @@ def test_keys_change_the_size_of_the_font_within_limits(program):
 def test_every_text_has_its_size_again_after_smaller_and_larger(program):
     async def story():
         await program.ask("A question")
+        await program.until(lambda: program.window.panel.charts)
+        opened(program)
         texts = QLabel | QAbstractButton | QComboBox | QLineEdit | QSpinBox | QTextEdit
         widgets = [w for w in program.window.findChildren(QWidget) if isinstance(w, texts)]
         before = {w: w.font().pointSizeF() for w in widgets}
