@@ -82,7 +82,11 @@ class AutoLength:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
         self.purse.credit_s = max(0.0, self.evidence.saved_s)
-        self.purse.allowance = ALLOWANCE if self.evidence.n_answers_of(self.is_greedy) >= N_NEW else NEW_ALLOWANCE
+        self.purse.allowance = NEW_ALLOWANCE if self._is_new() else ALLOWANCE
+
+    def _is_new(self) -> bool:
+        of_models = any(map(self.worth_preparing, self.evidence.costs.drafters))
+        return self.evidence.n_answers(of_models=of_models, is_greedy=self.is_greedy) < N_NEW
 
     # --- what the loop asks -------------------------------------------------------------------------
 
@@ -317,7 +321,7 @@ class AutoLength:
     def _longest_of_a_model(self) -> int:
         """Return how far a model may draft: as far as was said to begin with, until the pair has taught better."""
         start = self.evidence.draft_start
-        return min(self.n_max, start) if start and self.evidence.n_answers_of(self.is_greedy) < N_NEW else self.n_max
+        return min(self.n_max, start) if start and self._is_new() else self.n_max
 
     def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
         """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""

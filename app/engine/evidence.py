@@ -52,12 +52,12 @@ class Evidence:
     saved_s: float = 0.0
     draft_start: int = 0
 
-    def n_answers_of(self, is_greedy: bool) -> int:
+    def n_answers(self, *, of_models: bool, is_greedy: bool) -> int:
         """How many answers something was drafted in, by whoever had the most, as far back as is remembered.
 
-        Where a model drafts, its answers count, those with drawn tokens apart.
+        Of models: those that a model drafted in, with drawn tokens or with the most likely ones.
         """
-        if self.costs.drafters:
+        if of_models:
             worths = [u for kind, u in self.usual_worth.items() if kind.endswith(SAMPLED) != is_greedy]
             return max((len(usual.answers) for usual in worths), default=0)
         return max((len(usual.answers) for usual in self.usual.values()), default=0)

@@ -86,8 +86,8 @@ def test_a_pair_is_new_to_drawn_tokens_however_many_greedy_answers_and_copies_it
         play(MACHINE, answer, AutoLength(known, 8, 128), rng)
         known.of("ngram:4").observe(3, 3)
     known.begin_answer()
-    assert known.n_answers_of(is_greedy=True) == 4
-    assert known.n_answers_of(is_greedy=False) == 0
+    assert known.n_answers(of_models=True, is_greedy=True) == 4
+    assert known.n_answers(of_models=True, is_greedy=False) == 0
     drawn, greedy = AutoLength(known, 8, 128, is_greedy=False), AutoLength(known, 8, 128)
     drawn.begin(0.1)
     greedy.begin(0.1)
@@ -100,4 +100,8 @@ def test_without_a_draft_model_the_answers_with_copies_count():
         known.begin_answer()
         known.of("ngram:4").observe(3, 3)
     known.begin_answer()
-    assert known.n_answers_of(is_greedy=True) == known.n_answers_of(is_greedy=False) == 3
+    for is_greedy in (True, False):
+        assert known.n_answers(of_models=False, is_greedy=is_greedy) == 3
+        policy = AutoLength(known, 8, 128, is_greedy=is_greedy)
+        policy.begin(0.1)
+        assert policy.purse.allowance == ALLOWANCE
