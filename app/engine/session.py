@@ -21,6 +21,7 @@ from app.engine.engage import Engaged, engage
 from app.engine.leniency import is_typical
 from app.engine.llama import DecodeCancelledError, Row
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
+from app.engine.paging import FaultWatch
 from app.engine.prompt import Prompt
 from app.engine.prompt_cache import reusable
 from app.engine.prompting import Prompting, grammar_behind
@@ -223,6 +224,7 @@ class _Answer:
     prefill_s: float = 0.0
     draft_prefill_s: float = 0.0
     stop_reason: StopReason = "length"
+    faults: FaultWatch | None = None
     stream: TextStream = field(init=False)
     noting: NotingChooser | None = field(init=False)
     logprobs: LogprobChooser | None = field(init=False)
@@ -257,6 +259,7 @@ class _Answer:
             draft_prefill_s=self.draft_prefill_s,
             notices=tuple(after),
             lessons=self.pair.evidence.lessons(),
+            paging=self.faults.paging() if self.faults else None,
         )
 
     def _keep(self, target: LoadedModel) -> int:
@@ -315,6 +318,7 @@ class _Answer:
         )
         try:
             for outcome in speculate(generation):
+                self.faults = self.faults or FaultWatch()  # from the first token on: no prefill, no cold memory
                 yield self._chunk(outcome)
                 # An answer that ended by itself is not cancelled any more.
                 if cancel() and self.stop_reason == "length":

@@ -13,6 +13,7 @@ from app.protocol.values import (
     LoadStage,
     ModelInfo,
     NoticeInfo,
+    Paging,
     Plan,
     SpecType,
     Step,
@@ -106,7 +107,10 @@ class Chunk(_Event, frozen=True, tag="chunk", omit_defaults=True):
 
 
 class Done(_Event, frozen=True, tag="done"):
-    """The answer is complete. ``text`` is what was still held back; ``lessons`` is for the next load of the pair."""
+    """The answer is complete. ``text`` is what was still held back; ``lessons`` is for the next load of the pair.
+
+    ``paging`` is that of the decoding.
+    """
 
     id: int
     stop_reason: StopReason
@@ -115,6 +119,7 @@ class Done(_Event, frozen=True, tag="done"):
     draft_prefill_s: float
     notices: tuple[NoticeInfo, ...] = ()
     lessons: Lessons | None = None
+    paging: Paging | None = None
 
 
 class Failed(_Event, frozen=True, tag="failed"):

@@ -201,6 +201,18 @@ class Step(Value, frozen=True, omit_defaults=True):
         return self.rows or self.proposed + 1
 
 
+class Paging(Value, frozen=True):
+    """How the engine's process had its models in memory while it decoded an answer; ``None`` where nobody tells.
+
+    Of the page faults since the first step, ``n_faults``, ``n_major_faults`` waited for the disk;
+    ``resident_bytes`` is what the process had in memory at the end.
+    """
+
+    n_major_faults: int | None = None
+    n_faults: int | None = None
+    resident_bytes: int | None = None
+
+
 class Plan(Value, frozen=True):
     """What the controller chose for a step, and why.
 
