@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from app.metrics import stats
 from app.metrics.baseline import differences
+from app.metrics.disturbance import paging, shared_bus
 from app.metrics.prediction import Evidence, PassCosts, Prediction, cannot_pay, cause, predict
 from app.metrics.values import Interval, Run, is_plain
 from app.metrics.verdict import usable
@@ -46,13 +47,19 @@ def outlook(run: Run, runs: Sequence[Run], baseline: Interval | None) -> Outlook
     costs = _costs([*plain, *alike])
     plain_pass_s = math.fsum(one_row_s) / len(one_row_s)
     length = (run.n_exact or run.draft_tokens) if isinstance(run.draft_tokens, int) else None
-    evidence = Evidence(own, plain_pass_s, length)
+    evidence = Evidence(own, plain_pass_s, length, plain, paging(run))
     predicted = predict(alpha, evidence, costs)
     if predicted is None:
         return None
     measured = _measured(run, baseline)
     why = "" if measured is None else cause(predicted, measured, evidence, costs)
-    return Outlook(predicted, measured, why, cannot_pay(predicted))
+    return Outlook(predicted, measured, why, _hopeless(predicted, evidence))
+
+
+def _hopeless(prediction: Prediction, evidence: Evidence) -> str:
+    """Say what keeps this way from paying; passes that something slowed down are not the target's own price."""
+    why = cannot_pay(prediction)
+    return (evidence.paging or shared_bus(evidence.steps, evidence.plain) or why) if why else ""
 
 
 def _is_comparable(other: Run, run: Run) -> bool:
@@ -62,7 +69,7 @@ def _is_comparable(other: Run, run: Run) -> bool:
 
 
 def _is_alike(other: Run, run: Run) -> bool:
-    names = ("spec_type", "draft_tokens", "n_exact", "fixed_shape")
+    names = ("spec_type", "draft_tokens", "n_exact", "fixed_shape", "draft_min", "p_min")
     same = all(getattr(other, name) == getattr(run, name) for name in names)
     if not same or not _is_comparable(other, run) or other.conditions is None or run.conditions is None:
         return False

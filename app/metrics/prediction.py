@@ -23,6 +23,7 @@ from itertools import pairwise
 import msgspec
 
 from app.metrics import stats
+from app.metrics.disturbance import SLOWED, shared_bus
 from app.metrics.values import Interval
 from app.protocol import Step
 
@@ -55,10 +56,14 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class PassCosts:
-    """Measured costs in seconds: of a pass by its rows (one row is there), and of a drafted token."""
+    """Measured costs in seconds: of a pass by its rows (one row is there), and of a drafted token.
+
+    ``is_alone``: target and drafter were measured one after the other, as on a cost curve, not while both worked.
+    """
 
     rows_s: Mapping[int, float]
     draft_token_s: float = 0.0
+    is_alone: bool = False
 
     def ratio(self, n_rows: int) -> float | None:
         """Return v(n) ÷ v(1); None where v(n) was not measured."""
@@ -74,12 +79,15 @@ class PassCosts:
 class Evidence:
     """What a prediction is held against: steps that followed the first of their answers, and a plain pass beside them.
 
-    ``length`` is the draft length that was asked for, None where a rule chose it.
+    ``length`` is the draft length that was asked for, None where a rule chose it. ``plain`` are steps of plain answers;
+    ``paging`` says that memory was short meanwhile (:func:`app.metrics.disturbance.paging`).
     """
 
     steps: Sequence[Step]
     plain_pass_s: float
     length: int | None
+    plain: Sequence[Step] = ()
+    paging: str = ""
 
 
 def expected_tokens(alpha: float, k: int) -> float:
@@ -155,7 +163,7 @@ def cause(prediction: Prediction, measured: Interval, evidence: Evidence, costs:
     told = {name: math.log(factor) / total for name, factor in factors(prediction, evidence, costs).items()}
     named = sorted((name for name in told if told[name] >= NAMED), key=lambda name: -told[name])
     words = _Words(prediction, evidence, costs, is_gain=total > 0)
-    return "; ".join(words.of(name) for name in named) or UNKNOWN
+    return "; ".join(dict.fromkeys(words.of(name) for name in named)) or UNKNOWN
 
 
 def factors(prediction: Prediction, evidence: Evidence, costs: PassCosts) -> dict[str, float]:
@@ -186,7 +194,7 @@ def _completed(costs: PassCosts, evidence: Evidence) -> PassCosts:
     for n in {step.n_rows for step in evidence.steps} - set(rows_s):
         own_s = stats.median([step.verify_s for step in evidence.steps if step.n_rows == n])
         rows_s[n] = own_s / evidence.plain_pass_s * costs.rows_s[1]
-    return PassCosts(rows_s, costs.draft_token_s)
+    return PassCosts(rows_s, costs.draft_token_s, costs.is_alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +218,11 @@ class _Words:
 
     def _length(self) -> str:
         lengths = [step.proposed for step in self.evidence.steps]
+        mean, asked = f"{sum(lengths) / len(lengths):.1f}", f"{self.prediction.draft_tokens:g}"
         empty = sum(not k for k in lengths) / len(lengths)
-        words = f"drafts shorter than asked ({sum(lengths) / len(lengths):.1f} of {self.prediction.draft_tokens:g}"
-        return words + (f" on average, none in {empty:.0%} of the steps)" if empty else " on average)")
+        if not empty:
+            return f"drafts shorter than asked ({mean} of {asked} on average)"
+        return f"drafts shorter than asked ({mean} of {asked} on average, none in {empty:.0%} of the steps)"
 
     def _sample(self) -> str:
         own = stats.alpha(self.evidence.steps) or 0.0
@@ -222,18 +232,46 @@ class _Words:
         by = stats.alpha_by_position(self.evidence.steps)
         if len(by) < 2:
             return "more or fewer tokens kept than alpha says"
-        way = "falls" if by[-1] < by[0] else "rises"
-        return f"acceptance {way} with position (alpha {by[0]:.2f} at 1, {by[-1]:.2f} at {len(by)})"
+        if by[-1] < by[0]:
+            return f"acceptance falls with position (alpha {by[0]:.2f} at 1, {by[-1]:.2f} at {len(by)})"
+        return f"acceptance rises with position (alpha {by[0]:.2f} at 1, {by[-1]:.2f} at {len(by)})"
+
+    def _slowed(self) -> str:
+        """Return what slowed down target and drafter beside their own work, "" if nothing is known to have."""
+        if self.is_gain:
+            return ""
+        evidence = self.evidence
+        return evidence.paging or shared_bus(evidence.steps, evidence.plain) or self._slow_each_other()
+
+    def _slow_each_other(self) -> str:
+        """Say that both cost more while both work than on the cost curve, where each worked alone."""
+        steps, costs = self.evidence.steps, self.costs
+        n_drafted = sum(step.proposed for step in steps)
+        on_curve = [(step.verify_s, ratio) for step in steps if (ratio := costs.ratio(step.n_rows)) is not None]
+        if not costs.is_alone or not n_drafted or not on_curve or not costs.draft_ratio:
+            return ""
+        pass_s = self.evidence.plain_pass_s
+        verify = math.fsum(took_s for took_s, _ in on_curve) / pass_s / math.fsum(ratio for _, ratio in on_curve)
+        draft = math.fsum(step.draft_s for step in steps) / pass_s / n_drafted / costs.draft_ratio
+        if min(verify, draft) < SLOWED:
+            return ""
+        return (
+            f"bus shared: while both work a pass costs {verify:.2f} × and a drafted token {draft:.2f} × what each "
+            "costs alone"
+        )
 
     def _verify(self) -> str:
+        if slowed := self._slowed():
+            return slowed
         n_rows, here = self._most_telling_rows()
         if n_rows == 1:
-            word = "faster" if self.is_gain else "slower"
-            return f"{word} machine than for the plain answers (one row cost {here:.2f} × one row there)"
+            word = "faster machine" if self.is_gain else "slower machine"
+            return f"{word} than for the plain answers (one row cost {here:.2f} × one row there)"
         curve = self.costs.ratio(n_rows)
         word = "target less compute-bound than on the cost curve" if self.is_gain else "target compute-bound"
-        known = "" if curve is None else f", {curve:.2f} × on the cost curve"
-        return f"{word} at {n_rows} rows ({here:.2f} × one row here{known})"
+        if curve is None:
+            return f"{word} at {n_rows} rows ({here:.2f} × one row here)"
+        return f"{word} at {n_rows} rows ({here:.2f} × one row here, {curve:.2f} × on the cost curve)"
 
     def _most_telling_rows(self) -> tuple[int, float]:
         """Return the row count whose passes make most of the difference, and what one of them cost in plain passes."""
@@ -249,6 +287,8 @@ class _Words:
         return n_rows, math.fsum(took[n_rows]) / len(took[n_rows])
 
     def _draft(self) -> str:
+        if slowed := self._slowed():
+            return slowed
         drafted = sum(step.proposed for step in self.evidence.steps)
         spent_s = math.fsum(step.draft_s for step in self.evidence.steps)
         here = spent_s / self.evidence.plain_pass_s / max(1, drafted)
