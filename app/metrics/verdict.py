@@ -16,6 +16,9 @@ times as wide as the ordinary interval at 12 pairs, where one that begins at 6 i
 A verdict needs more than that the interval lies on one side of 1: the same sequence at half the error has to. So of all
 sessions in which speculation changes nothing, at most 2.5 % ever hear that it pays or costs, also where the noise is
 skewed, as that of a busy machine is (``tests/metrics/test_verdict.py``, on recorded pairs).
+
+Plain halves from a baseline of an earlier session have something in common that no number of pairs shows: that day the
+machine was a little faster, or slower. The interval is wider by :data:`DRIFT` times their share.
 """
 
 from __future__ import annotations
@@ -35,6 +38,12 @@ EARLY_ALPHA = {6: 0.001, 7: 0.001, 8: 0.002, 9: 0.003}
 VERDICT_ALPHA = ALPHA / 2
 """Largest share of sessions that ever hear a verdict which is not so."""
 
+SESSION_DEVIATION = 0.02
+"""By how much a machine's speed differs from session to session under like conditions (standard deviation)."""
+
+DRIFT = 2.5 * SESSION_DEVIATION
+"""What a stored baseline is allowed to be off by, as a natural logarithm."""
+
 MIN_TOKENS = 16
 """Shorter answers say nothing about decode speed."""
 MOST_PAIRS = 400
@@ -46,13 +55,15 @@ class Verdict:
     """What the pairs say.
 
     ``speedup`` is the geometric mean of the ratios with its interval, ``None`` below six pairs. ``pairs_needed`` is
-    about how many more pairs would decide it: 0 when decided, ``None`` when more than :data:`MOST_PAIRS`.
+    about how many more pairs would decide it: 0 when decided, ``None`` when more than :data:`MOST_PAIRS`. ``drift`` is
+    what the interval allows for plain halves of another session, a natural logarithm.
     """
 
     word: VerdictWord
     n_pairs: int
     speedup: Interval | None
     pairs_needed: int | None
+    drift: float = 0.0
 
     @property
     def sentence(self) -> str:
@@ -65,7 +76,7 @@ class Verdict:
             return f"pays {self.speedup.median:.2f}× ({band})"
         if self.word == "costs":
             return f"costs {1 - self.speedup.median:.0%} ({1 - high:.0%}–{1 - low:.0%})"
-        more = f"over {_pairs(MOST_PAIRS)} needed"
+        more = "plain answers of this session needed" if self.drift else f"over {_pairs(MOST_PAIRS)} needed"
         if self.pairs_needed is not None:
             more = f"about {_pairs(self.pairs_needed)} needed"
         return f"cannot tell: {band}× ({more})"
@@ -151,18 +162,21 @@ def t_bound(n_pairs: int, error: float = ALPHA) -> float:
     return math.sqrt((n_pairs - 1) * math.expm1(exponent))
 
 
-def judge(log_ratios: Sequence[float]) -> Verdict:
-    """Give the verdict on the log-ratios of all pairs so far, in any order."""
+def judge(log_ratios: Sequence[float], n_stored: int = 0) -> Verdict:
+    """Give the verdict on the log-ratios of all pairs so far, in any order.
+
+    Of ``n_stored`` pairs the plain half is from a baseline of another session.
+    """
     n = len(log_ratios)
     if n < MIN_PAIRS:
         return Verdict("cannot tell", n, None, MIN_PAIRS - n)
-    mean = math.fsum(log_ratios) / n
+    mean, drift = math.fsum(log_ratios) / n, DRIFT * (n_stored / n)
     deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in log_ratios) / (n - 1))
-    half = t_bound(n) * deviation / math.sqrt(n)
+    half = t_bound(n) * deviation / math.sqrt(n) + drift
     speedup = Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
-    if abs(mean) > t_bound(n, VERDICT_ALPHA) * deviation / math.sqrt(n):
-        return Verdict("pays" if mean > 0 else "costs", n, speedup, 0)
-    return Verdict("cannot tell", n, speedup, _needed(n, mean, deviation))
+    if abs(mean) > t_bound(n, VERDICT_ALPHA) * deviation / math.sqrt(n) + drift:
+        return Verdict("pays" if mean > 0 else "costs", n, speedup, 0, drift)
+    return Verdict("cannot tell", n, speedup, _needed(n, abs(mean) - drift, deviation), drift)
 
 
 def pair_up(arrivals: Iterable[tuple[Sample, bool]]) -> list[Pair]:
@@ -237,10 +251,10 @@ def sample_of(run: Run) -> Sample:
     return Sample(run.id, run.prompt, run.decode_tps, run.conditions.context_bucket)
 
 
-def _needed(n: int, mean: float, deviation: float) -> int | None:
-    """Find the first count of pairs beyond ``n`` at which this mean and deviation would decide."""
+def _needed(n: int, effect: float, deviation: float) -> int | None:
+    """Find the first count of pairs beyond ``n`` at which this effect and deviation would decide."""
     widths = _verdict_widths()
-    first = bisect_left(widths, True, n + 1 - MIN_PAIRS, key=lambda width: width * deviation < abs(mean))
+    first = bisect_left(widths, True, n + 1 - MIN_PAIRS, key=lambda width: width * deviation < effect)
     return first + MIN_PAIRS - n if first < len(widths) else None
 
 

@@ -9,8 +9,10 @@ import pytest
 
 from app.metrics.verdict import (
     ALPHA,
+    DRIFT,
     LAI_START,
     MIN_PAIRS,
+    SESSION_DEVIATION,
     VERDICT_ALPHA,
     Sample,
     judge,
@@ -100,12 +102,15 @@ def test_no_effect_never_asks_for_ever_more_pairs():
     assert "over 400 more pairs needed" in verdict.sentence
 
 
-def watch(truth, noises):
-    """Look after every pair; tell whether an interval missed the truth, and whether a verdict was ever not so."""
+def watch(truth, noises, n_stored=0):
+    """Look after every pair; tell whether an interval missed the truth, and whether a verdict was ever not so.
+
+    Of the first ``n_stored`` pairs the plain half is from an earlier session.
+    """
     ratios, missed, wrong = [], False, False
     for noise in noises:
         ratios.append(math.log(truth) + noise)
-        verdict = judge(ratios)
+        verdict = judge(ratios, min(n_stored, len(ratios)))
         if verdict.speedup is not None:
             missed |= not verdict.speedup.low <= truth <= verdict.speedup.high
             wrong |= (verdict.word == "pays" and truth <= 1) or (verdict.word == "costs" and truth >= 1)
@@ -170,6 +175,56 @@ def test_interval_holds_the_truth_however_often_it_is_looked_at():
 @pytest.mark.timeout(1200)
 def test_interval_holds_the_truth_however_often_it_is_looked_at_in_full():
     check_coverage(1000)
+
+
+def quiet(rng):
+    """Noise of half a per cent: what a stored baseline is off by is all that is left."""
+    return [rng.gauss(0, 0.005) for _ in range(N_LOOKS)]
+
+
+def with_offset(noises, rng, n_stored):
+    """Add what all pairs with plain halves of an earlier session have in common."""
+    offset = rng.gauss(0, SESSION_DEVIATION)
+    return [noise + offset * (n < n_stored) for n, noise in enumerate(noises)]
+
+
+def check_coverage_of_stored(n_trials):
+    for noise in (quiet, steady, recorded):
+        for n_stored in (6, N_LOOKS):
+            for truth in SPEEDUPS:
+                rng = random.Random(f"{truth} {noise.__name__} {n_stored}")
+                tried = [watch(truth, with_offset(noise(rng), rng, n_stored), n_stored) for _ in range(n_trials)]
+                missed, wrong = (sum(found) / n_trials for found in zip(*tried, strict=True))
+                print(f"{noise.__name__:8} {n_stored:2} stored {truth:4}: missed {missed:.1%}, wrong {wrong:.1%}")
+                assert missed <= 0.05, (truth, noise, n_stored)
+                assert wrong <= 0.025, (truth, noise, n_stored)
+
+
+def test_a_baseline_of_another_session_may_be_off_and_misleads_no_more_often():
+    check_coverage_of_stored(200)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_a_baseline_of_another_session_may_be_off_and_misleads_no_more_often_in_full():
+    check_coverage_of_stored(1000)
+
+
+def test_without_that_allowance_it_would_mislead():
+    rng = random.Random(3)
+    wrong = [watch(1.0, with_offset(quiet(rng), rng, N_LOOKS))[1] for _ in range(100)]
+    assert sum(wrong) > 50
+
+
+def test_a_small_effect_needs_plain_answers_of_this_session():
+    ratios = [0.03 + d for d in (0.005, -0.005, 0.003, -0.003, 0.004, -0.004)]
+    assert judge(ratios).word == "pays"
+    stored = judge(ratios, 6)
+    assert (stored.word, stored.pairs_needed, stored.drift) == ("cannot tell", None, DRIFT)
+    assert stored.sentence.endswith("(plain answers of this session needed)")
+    half = judge(ratios * 2, 6)
+    assert half.drift == pytest.approx(DRIFT / 2)
+    assert judge([0.3 + ratio for ratio in ratios], 6).word == "pays"
 
 
 def test_the_recording_is_noise_that_no_model_made():
