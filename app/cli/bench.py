@@ -207,7 +207,7 @@ def _result(chosen: BenchOptions, seed: int, metrics: Metrics, loaded: Loaded, s
         repeat=chosen.repeat,
         n_ctx=loaded.n_ctx,
         n_threads=loaded.n_threads,
-        comparisons=metrics.comparisons,
+        comparisons=summary.comparisons(),
         rows=summary.rows(),
         sets=summary.sets(),
         costs=tuple(summary.costs),

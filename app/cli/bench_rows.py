@@ -11,10 +11,13 @@ import msgspec
 from app.cli.measure import Measured, identical_to_plain, is_off
 from app.costs import CostsAt
 from app.metrics import prediction, stats
+from app.metrics.baseline import are_powered_alike
+from app.metrics.disturbance import paging
 from app.metrics.export import Comparison
 from app.metrics.prediction import Evidence, PassCosts, Prediction
 from app.metrics.recorder import spec_name
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, is_sound
+from app.metrics.verdict import judge, usable
 from app.protocol import DraftTokens, Speculation, Step
 
 SCHEMA = "slipstream.bench/1"
@@ -124,6 +127,19 @@ class Summary:
             for way in self._ways
         )
 
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """The verdict on each way from answers to the same prompt in the same round, the draft model loaded for both.
+
+        The verdicts of a session are of answers without one; that would be a load before every other answer.
+        """
+        plain = self._answers(way=Speculation())
+        found = []
+        for way in self._ways:
+            pairs = [(a, b) for a, b in _pairs(self._answers(way=way), plain) if usable(a) and usable(b)]
+            if not is_off(way) and pairs:
+                found.append(_comparison(pairs))
+        return tuple(found)
+
     def _answers(
         self, *, prompt: str | None = None, prompt_set: str | None = None, way: Speculation | None = None
     ) -> list[Measured]:
@@ -173,12 +189,14 @@ class Summary:
     ) -> tuple[Prediction | None, str]:
         """Predict from the costs and the way's alpha over all prompts; say why it came otherwise."""
         steps = [step for run in runs for step in run.steps[1:]]
-        passes_s = [step.verify_s + step.draft_s for run in plain if is_sound(run) for step in run.steps[1:]]
+        alone = [step for run in plain if is_sound(run) for step in run.steps[1:]]
+        passes_s = [step.verify_s + step.draft_s for step in alone]
         alpha, costs = self._alpha.get(way), pass_costs(self.costs, steps)
         if is_off(way) or alpha is None or costs is None or not steps or not passes_s:
             return None, ""
         length = way.draft_tokens if isinstance(way.draft_tokens, int) else None
-        evidence = Evidence(steps, math.fsum(passes_s) / len(passes_s), length)
+        paged = next((words for run in runs if (words := paging(run))), "")
+        evidence = Evidence(steps, math.fsum(passes_s) / len(passes_s), length, alone, paged)
         predicted = prediction.predict(alpha, evidence, costs)
         if predicted is None or measured is None:
             return predicted, ""
@@ -197,7 +215,7 @@ def pass_costs(measured: Sequence[CostsAt], steps: Sequence[Step]) -> PassCosts 
     token_s: dict[str, float] = {cost.drafter: cost.token_s for cost in nearest.drafters}
     drafted = sum(step.proposed for step in steps)
     spent_s = math.fsum(step.proposed * token_s.get(step.drafter, 0.0) for step in steps)
-    return PassCosts(rows_s, spent_s / drafted if drafted else 0.0)
+    return PassCosts(rows_s, spent_s / drafted if drafted else 0.0, is_alone=True)
 
 
 def _pairs(answers: Sequence[Measured], plain: Sequence[Measured]) -> list[tuple[Run, Run]]:
@@ -206,9 +224,33 @@ def _pairs(answers: Sequence[Measured], plain: Sequence[Measured]) -> list[tuple
     found = []
     for one in answers:
         other = partner.get((one.trial.prompt.name, one.trial.round))
-        if other is not None and is_sound(one.run) and one.run.engaged:
+        if other is not None and is_sound(one.run) and one.run.engaged and are_powered_alike(one.run, other):
             found.append((one.run, other))
     return found
+
+
+def _comparison(pairs: Sequence[tuple[Run, Run]]) -> Comparison:
+    """Judge pairs of a drafted answer and the plain one to the same prompt."""
+    first, conditions = pairs[0][0], pairs[0][0].conditions
+    speeds = [(a.decode_tps, b.decode_tps) for a, b in pairs]
+    verdict = judge([math.log(fast / slow) for fast, slow in speeds if fast and slow])
+    return Comparison(
+        spec_type=first.spec_type,
+        draft_tokens=first.draft_tokens,
+        n_exact=first.n_exact,
+        draft_min=first.draft_min,
+        p_min=first.p_min,
+        temperature=first.temperature,
+        target_file=conditions.target_file if conditions else "",
+        draft_file=conditions.draft_file if conditions else None,
+        n_pairs=verdict.n_pairs,
+        speedup=verdict.speedup,
+        verdict=verdict.word,
+        pairs_needed=verdict.pairs_needed,
+        sentence=verdict.sentence,
+        pairs=tuple((a.id, b.id) for a, b in pairs),
+        conditions=msgspec.structs.replace(conditions, context_bucket=0) if conditions else None,
+    )
 
 
 def _steps(answers: Sequence[Measured]) -> list[Step]:

@@ -371,7 +371,7 @@ class Host:
     async def _fetch_answer(self, turn: Turn) -> None:
         """Pass the answer's events to its reader, and to the record whatever happens."""
         engine = self._require_loaded()
-        recorder, command = turn.recorder(), turn.command(engine.next_id())
+        recorder, command = turn.recorder(self._session.power), turn.command(engine.next_id())
         self._board.enter("answering")
         fault: SlipstreamError | None = None
         try:

@@ -13,6 +13,7 @@ from app.engine.client import Engine
 from app.errors import EngineError, SlipstreamError
 from app.host.jobs import Job
 from app.host.values import AnswerEvent, ChatRequest
+from app.metrics.power import PowerSource
 from app.metrics.recorder import RunRecorder
 from app.metrics.values import Run
 from app.protocol import Command, Done, Generate, Last, LoadProgress, Sampling
@@ -58,13 +59,17 @@ class Turn:
             n_top_logprobs=request.n_top_logprobs,
         )
 
-    def recorder(self) -> RunRecorder:
-        """Return what counts the events of the answer."""
+    def recorder(self, power: PowerSource | None = None) -> RunRecorder:
+        """Return what counts the events of the answer; ``power`` tells how the machine is powered."""
         request = self.request
         asked = next((m.content for m in reversed(request.messages) if m.role == "user"), "")
         question = request.prompt if isinstance(request.prompt, str) else asked
         return RunRecorder(
-            label=request.label, speculation=request.speculation, sampling=self.sampling, question=question
+            label=request.label,
+            speculation=request.speculation,
+            sampling=self.sampling,
+            question=question,
+            power=power,
         )
 
     def cancel_unsent(self) -> Run:

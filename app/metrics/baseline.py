@@ -19,11 +19,12 @@ import msgspec
 
 from app.errors import ExportError, UsageError
 from app.metrics.atomic import replacing
-from app.metrics.stats import median_interval
-from app.metrics.surroundings import Reading
+from app.metrics.columns import StepColumns
+from app.metrics.stats import decode_tps, median_interval
 from app.metrics.values import Conditions, Interval, Run, RunConditions, is_plain
 from app.metrics.verdict import Sample, usable
 from app.paths import data_dir
+from app.protocol import Step
 
 MIN_RUNS = 6
 """Fewer runs cannot carry a 95 % interval of a median."""
@@ -34,19 +35,20 @@ logger = logging.getLogger(__name__)
 
 
 class BaselineSample(msgspec.Struct, frozen=True):
-    """One answer of a baseline."""
+    """One answer of a baseline; ``steps``, of which its speed follows, are missing in what older versions recorded."""
 
     run_id: str
     prompt: str
     decode_tps: float
+    steps: Sequence[Step] = ()
 
 
 class Baseline(Conditions, frozen=True, kw_only=True):
     """A decode speed with its interval, the answers it comes from, and its conditions (the inherited fields).
 
     ``kind`` is ``recorded`` on a named prompt set, or ``live`` from the answers of a session that were given with
-    speculation off and no draft model loaded. ``notes`` say what else went on meanwhile, ``power_mode`` and
-    ``on_battery`` how the machine was powered, where the system tells.
+    speculation off and no draft model loaded: these are runs of the session, whose steps are with them. ``notes`` say
+    what else went on meanwhile.
     """
 
     id: str
@@ -58,8 +60,6 @@ class Baseline(Conditions, frozen=True, kw_only=True):
     n_runs: int
     samples: tuple[BaselineSample, ...]
     notes: tuple[str, ...] = ()
-    power_mode: str = ""
-    on_battery: bool | None = None
 
     def as_samples(self) -> tuple[Sample, ...]:
         """Its answers as halves of pairs."""
@@ -102,28 +102,35 @@ def differences(recorded: Conditions, now: Conditions, *, bucket: bool = True) -
         reasons.append(f"it ran with {_version(recorded.app_version)}, not with {_version(now.app_version)}")
     if recorded.sampled != now.sampled:
         reasons.append("one is sampled, the other greedy (temperature 0)")
+    elif recorded.sampler and now.sampler and recorded.sampler != now.sampler:
+        reasons.append(f"its sampler was {recorded.sampler}, not {now.sampler}")
     if bucket and recorded.context_bucket != now.context_bucket:
         reasons.append(
             f"its answers end within {recorded.context_bucket:,} tokens of context, not within {now.context_bucket:,}"
         )
+    return reasons + _power_differences(recorded, now)
+
+
+def _power_differences(recorded: Conditions, now: Conditions) -> list[str]:
+    """Say how the machine was powered otherwise; what is not known of one of them is no difference."""
+    reasons = []
+    if None not in (recorded.on_battery, now.on_battery) and recorded.on_battery != now.on_battery:
+        on_battery, on_mains = "it ran on battery, not on mains power", "it ran on mains power, not on battery"
+        reasons.append(on_battery if recorded.on_battery else on_mains)
+    if recorded.power_mode and now.power_mode and recorded.power_mode != now.power_mode:
+        reasons.append(f"the power mode was {recorded.power_mode}, not {now.power_mode}")
     return reasons
 
 
-def staleness(baseline: Baseline, now: Conditions, reading: Reading | None = None) -> list[str]:
-    """Say what has changed since a baseline was recorded, at whatever context length and temperature; empty if nothing.
+def are_powered_alike(a: Run, b: Run) -> bool:
+    """Whether two answers were given on the same supply and in the same power mode, as far as that is known."""
+    return a.conditions is None or b.conditions is None or not _power_differences(a.conditions, b.conditions)
 
-    ``reading`` is how the machine is powered now.
-    """
+
+def staleness(baseline: Baseline, now: Conditions) -> list[str]:
+    """Say what has changed since a baseline was recorded; context length and temperature may be any."""
     alike = msgspec.structs.replace(now, sampled=baseline.sampled, context_bucket=baseline.context_bucket)
-    reasons = differences(baseline, alike)
-    if reading is None:
-        return reasons
-    if None not in (baseline.on_battery, reading.on_battery) and baseline.on_battery != reading.on_battery:
-        supplies = ("mains power", "battery")
-        reasons.append(f"it ran on {supplies[bool(baseline.on_battery)]}, not on {supplies[bool(reading.on_battery)]}")
-    if baseline.power_mode and reading.power_mode and baseline.power_mode != reading.power_mode:
-        reasons.append(f"the power mode was {baseline.power_mode}, not {reading.power_mode}")
-    return reasons
+    return differences(baseline, alike)
 
 
 def _version(version: str) -> str:
@@ -179,11 +186,15 @@ def live(runs: Sequence[Run], now: Conditions) -> Baseline | None:
 
 
 def _summarise(group: Sequence[Run], kind: Literal["recorded", "live"], prompt_set: str, name: str) -> Baseline:
-    samples = tuple(BaselineSample(r.id, r.prompt, r.decode_tps) for r in group if r.decode_tps is not None)
+    recorded = kind == "recorded"
+    samples = tuple(
+        BaselineSample(r.id, r.prompt, r.decode_tps, StepColumns(r.steps) if recorded else ())
+        for r in group
+        if r.decode_tps is not None
+    )
     band, conditions = median_interval([s.decode_tps for s in samples]), group[0].conditions
     if band is None or conditions is None:
         raise ValueError("a baseline is made of usable runs")
-    recorded = kind == "recorded"
     return Baseline(
         id=uuid.uuid4().hex[:12] if recorded else kind,
         name=name,
@@ -209,7 +220,15 @@ def _checked(baseline: Baseline, path: Path) -> Baseline:
         raise ValueError(f"it is of another name, {baseline.id[:40]!r}")
     if not all(0 < speed < math.inf for speed in speeds):
         raise ValueError("it holds a speed that cannot be")
-    return baseline
+    if any(sample.steps and decode_tps(sample.steps) != sample.decode_tps for sample in baseline.samples):
+        raise ValueError("it holds a speed that does not follow from its steps")
+    return with_columns(baseline)
+
+
+def with_columns(baseline: Baseline) -> Baseline:
+    """Return a baseline from a file with its steps as columns, which take a tenth of the memory."""
+    samples = (msgspec.structs.replace(sample, steps=StepColumns(sample.steps)) for sample in baseline.samples)
+    return msgspec.structs.replace(baseline, samples=tuple(samples))
 
 
 class BaselineStore:
@@ -225,7 +244,7 @@ class BaselineStore:
             ExportError: the file cannot be written.
         """
         with replacing(self._path(baseline.id)) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(baseline), indent=1) + b"\n")
+            file.write(msgspec.json.encode(baseline, enc_hook=list) + b"\n")  # a sample's columns, as steps
 
     def all(self) -> list[Baseline]:
         """List the baselines, newest first; one that cannot be read is logged, left where it is, and skipped."""
@@ -237,15 +256,23 @@ class BaselineStore:
                 logger.info("baseline %s is not readable: %s", path.name, fault)
         return sorted(found, key=lambda baseline: baseline.recorded_at, reverse=True)
 
-    def find(self, now: Conditions, *, bucket: bool = True) -> Baseline | None:
-        """Return the newest baseline under conditions like ``now``; of the smallest context bucket if any will do."""
-        fitting = [b for b in self.all() if not differences(b, now, bucket=bucket)]
-        return min(fitting, key=lambda b: b.context_bucket) if fitting else None
+    def fitting(self, *wanted: Conditions) -> tuple[Baseline, ...]:
+        """Return the baselines under any of these conditions, at whatever context length.
 
-    def refusals(self, now: Conditions) -> list[str]:
-        """For each baseline of the same file name that does not fit, say why: "name: reason; reason"."""
-        pairs = [(b, differences(b, now, bucket=False)) for b in self.all() if b.target_file == now.target_file]
-        return [f"{b.name}: {'; '.join(reasons)}" for b, reasons in pairs if reasons]
+        Of each context bucket and temperature the newest; smaller buckets first, the conditions in their order.
+        """
+        kept = self.all()
+        found: dict[tuple[int, int], Baseline] = {}
+        for i, now in enumerate(wanted):
+            for baseline in kept:
+                if not differences(baseline, now, bucket=False):
+                    found.setdefault((i, baseline.context_bucket), baseline)
+        return tuple(found[key] for key in sorted(found))
+
+    def refusals(self, now: Conditions) -> list[tuple[str, list[str]]]:
+        """For each baseline of the same file name that does not fit, its name and the reasons why."""
+        pairs = [(b.name, differences(b, now, bucket=False)) for b in self.all() if b.target_file == now.target_file]
+        return [(name, reasons) for name, reasons in pairs if reasons]
 
     def rename(self, baseline: Baseline, name: str) -> Baseline:
         """Give a baseline another name.

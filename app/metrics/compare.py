@@ -14,11 +14,10 @@ import msgspec
 
 from app.metrics import stats
 from app.metrics.export import Metrics
-from app.metrics.pictures import kind_words
+from app.metrics.pictures import way_words
 from app.metrics.report import interval, number
-from app.metrics.values import Interval, Run, RunConditions, is_plain
+from app.metrics.values import Interval, Run, RunConditions, is_lossy, is_plain
 from app.metrics.verdict import is_measured, judge, usable
-from app.protocol import is_lossy_name
 
 SCHEMA = "slipstream.compare/1"
 
@@ -28,7 +27,12 @@ _CONDITIONS = (
     ("quantisation", "quantisation"),
     ("device", "device"),
     ("n_threads", "threads"),
+    ("memory", "conversation memory"),
+    ("on_battery", "power supply"),
+    ("power_mode", "power mode"),
+    ("sampler", "sampler"),
     ("draft_file", "draft model"),
+    ("draft_device", "draft model on"),
     ("app_version", "version"),
     ("llama_cpp_commit", "llama.cpp"),
 )
@@ -84,7 +88,7 @@ def compare(a: Metrics, b: Metrics, names: tuple[str, str] = ("A", "B")) -> Sess
     for way in dict.fromkeys([*groups[0], *groups[1]]):
         left, right = (group.get(way, []) for group in groups)
         n_pairs, ratio, why = _ratio(left, right, is_redacted=is_redacted)
-        if is_lossy_name(way[0]):
+        if any(map(is_lossy, (*left, *right))):
             n_pairs, ratio, why = 0, None, "lossy answers are not the same text"
         if not is_one_target:
             n_pairs, ratio, why = 0, None, "the targets differ"
@@ -131,20 +135,21 @@ _FIGURES: dict[str, Callable[[Figures], str]] = {
     "verdict": lambda f: f.verdict or "–",
 }
 
-_Way = tuple[str, int | str, int, bool]
+_Way = tuple[str, bool]
+"""What was asked for, in words, and whether the answers were sampled."""
 
 
 def _by_way(runs: Iterable[Run]) -> dict[_Way, list[Run]]:
     found: dict[_Way, list[Run]] = {}
     for run in runs:
         if is_measured(run):
-            found.setdefault((run.spec_type, run.draft_tokens, run.n_exact, run.temperature > 0), []).append(run)
+            found.setdefault((way_words(run), run.temperature > 0), []).append(run)
     return found
 
 
 def _way_words(way: _Way) -> str:
-    spec_type, draft_tokens, n_exact, is_sampled = way
-    return f"{kind_words(spec_type, draft_tokens, n_exact)}, {'sampled' if is_sampled else 'greedy'}"
+    asked, is_sampled = way
+    return f"{asked}, {'sampled' if is_sampled else 'greedy'}"
 
 
 def _figures(runs: Sequence[Run], metrics: Metrics) -> Figures | None:
@@ -212,8 +217,14 @@ def _values(runs: Sequence[Run], field: str) -> str:
     for run in runs:
         if isinstance(run.conditions, RunConditions):
             value = getattr(run.conditions, field)
-            found["none" if value in (None, "") else str(value)] = None
+            found[_value_words(field, value)] = None
     return ", ".join(found) or "–"
+
+
+def _value_words(field: str, value: object) -> str:
+    if field == "on_battery":
+        return "not known" if value is None else "battery" if value else "mains"
+    return "none" if value in (None, "") else str(value)
 
 
 def totals(metrics: Metrics) -> str:

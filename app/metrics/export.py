@@ -15,9 +15,19 @@ import msgspec
 
 from app.errors import ExportError
 from app.metrics.atomic import replacing
-from app.metrics.baseline import Baseline
+from app.metrics.baseline import Baseline, with_columns
 from app.metrics.columns import StepColumns
-from app.metrics.values import Answer, AppInfo, Interval, MachineInfo, ModelFacts, Run, SessionInfo, VerdictWord
+from app.metrics.values import (
+    Answer,
+    AppInfo,
+    Interval,
+    MachineInfo,
+    ModelFacts,
+    Run,
+    RunConditions,
+    SessionInfo,
+    VerdictWord,
+)
 from app.protocol import DraftTokens, Step
 
 SCHEMA = "slipstream.metrics/1"
@@ -35,8 +45,10 @@ _encoder = msgspec.json.Encoder(enc_hook=lambda value: list(value))  # a run's c
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Speculation of one kind and length against plain decoding, with the pairs that the verdict rests on.
 
-    ``pairs`` are (speculative run, plain run) ids; a plain id is a run of this export or a sample of its baseline.
-    ``n_exact`` as in a run.
+    ``pairs`` are (speculative run, plain run) ids; a plain id is a run of this export or a sample of its baselines.
+    ``n_exact``, ``draft_min`` and ``p_min`` are as in a run. ``conditions`` are those of its answers, ``None`` in what
+    older versions exported; their ``context_bucket`` is 0, since pairs are made in each. The interval is wider by
+    ``drift``, a natural logarithm, for plain halves of other sessions.
     """
 
     spec_type: str
@@ -51,6 +63,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     pairs: tuple[tuple[str, str], ...]
     n_exact: int = 0
+    draft_min: int = 0
+    p_min: float = 0.0
+    drift: float = 0.0
+    conditions: RunConditions | None = None
 
 
 class _Head(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,11 +77,15 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     target: ModelFacts | None
     draft: ModelFacts | None
     baseline: Baseline | None
+    baselines: tuple[Baseline, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
 
 
 class Metrics(_Head, frozen=True, kw_only=True):
-    """Everything that a session measured."""
+    """Everything that a session measured.
+
+    ``baseline`` is what the newest answer is held against; ``baselines`` are the others whose answers are in pairs.
+    """
 
     runs: tuple[Run, ...] = ()
 
@@ -115,6 +135,8 @@ def read_json(path: Path) -> Metrics:
         text = path.read_bytes()
         head, raw = msgspec.json.decode(text, type=_Head), msgspec.json.decode(text, type=_RawRuns)
         runs = tuple(map(_run_of, raw.runs))
+        baselines = tuple(map(with_columns, head.baselines))
+        baseline = with_columns(head.baseline) if head.baseline else None
     except OSError as fault:
         raise ExportError(f"Cannot read {path}: {fault.strerror}", "Check the path.") from fault
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as fault:
@@ -123,7 +145,8 @@ def read_json(path: Path) -> Metrics:
         raise ExportError(
             f"{path} has the schema {head.schema[:40]}; this version reads {SCHEMA}.", "Open it with a newer version."
         )
-    return Metrics(**{name: getattr(head, name) for name in _Head.__struct_fields__}, runs=runs)
+    fields = {name: getattr(head, name) for name in _Head.__struct_fields__}
+    return Metrics(**{**fields, "baseline": baseline, "baselines": baselines}, runs=runs)
 
 
 def in_blocks(rows: Iterable[T], size: int = ROWS_AT_ONCE) -> Iterator[list[T]]:

@@ -132,17 +132,14 @@ def _verdicts(judged: Sequence[Comparison], inks: Inks) -> Iterator[str]:
         yield _line((left, y), (right, y), inks.drafted, "stroke-width='3'")
         middle = frame.x(min(max(band.median, frame.x_low), frame.x_high))
         yield f"<circle cx='{middle:.1f}' cy='{y:.1f}' r='4.5' fill='{inks.drafted}'/>"
-        words = (
-            f"{kind_words(comparison.spec_type, comparison.draft_tokens, comparison.n_exact)}: {comparison.sentence}"
-        )
-        yield _text(_LEFT, y - 8, words, inks.text)
+        yield _text(_LEFT, y - 8, f"{way_words(comparison)}: {comparison.sentence}", inks.text)
 
 
 def _rows(shaped: Sequence[Run], inks: Inks) -> Iterator[str]:
     """Draw a bar for each way to draft: rows of a pass that gave a token, then those that were wasted."""
     by_kind: dict[str, list[Run]] = {}
     for run in shaped:
-        by_kind.setdefault(kind_words(run.spec_type, run.draft_tokens, run.n_exact), []).append(run)
+        by_kind.setdefault(way_words(run), []).append(run)
     shown = list(by_kind.items())[-6:]
     means = {kind: _row_means(runs) for kind, runs in shown}
     n_bars = max(_LEAST_ROWS, len(shown))
@@ -167,10 +164,14 @@ def _row_means(runs: Sequence[Run]) -> tuple[float, float]:
     return (sum(run.rows for run in runs) - n_wasted) / n_passes, n_wasted / n_passes
 
 
-def kind_words(spec_type: str, draft_tokens: int | str, n_exact: int = 0) -> str:
-    """Say what drafted and how long, and to what it was kept so that no rounding could change a word."""
-    kept = f" kept to {n_exact}" if n_exact else ""
-    return "off" if spec_type == "none" else f"{spec_type}, length {draft_tokens}{kept}"
+def way_words(way: Run | Comparison) -> str:
+    """Say what drafted and how long, to what it was kept so that no rounding could change a word, and other bounds."""
+    if way.spec_type == "none":
+        return "off"
+    kept = f" kept to {way.n_exact}" if way.n_exact else ""
+    least = f", at least {way.draft_min}" if way.draft_min > 1 else ""
+    sure = f", p_min {way.p_min:g}" if way.p_min else ""
+    return f"{way.spec_type}, length {way.draft_tokens}{kept}{least}{sure}"
 
 
 # --- what they are made of ----------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def _alphas(runs: Sequence[Run]) -> dict[str, tuple[float, ...]]:
     for run in runs:
         if not run.judged or run.excluded:
             continue
-        kind = kind_words(run.spec_type, run.draft_tokens, run.n_exact)
+        kind = way_words(run)
         for name, found in (("judged", judged), ("accepted", kept)):
             totals = found.setdefault(kind, [])
             for length, n in _lengths(run, name).items():

@@ -19,6 +19,7 @@ import msgspec
 
 from app.metrics import stats
 from app.metrics.atomic import replacing
+from app.metrics.baseline import are_powered_alike
 from app.metrics.tables import as_text
 from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, RunStop, VerdictWord, is_sound
 from app.metrics.verdict import MIN_PAIRS, judge
@@ -68,10 +69,15 @@ class Trialled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def log_ratio(self) -> float | None:
-        """Logarithm of plain ÷ speculative answer time; None where one does not count, or nothing drafted."""
+        """Logarithm of plain ÷ speculative answer time; None where one does not count, or nothing drafted.
+
+        Nor is there one of answers between which the machine was plugged in, or out.
+        """
         runs = (self.speculative, self.plain)
         n = min(run.tokens for run in runs)
         if not all(is_sound(run) for run in runs) or not self.speculative.engaged or not n:
+            return None
+        if not are_powered_alike(self.plain, self.speculative):
             return None
         return math.log(time_to(self.plain.steps, n) / time_to(self.speculative.steps, n))
 

@@ -16,9 +16,10 @@ from app.metrics import stats
 from app.metrics.clocks import Clocks, ClockWatch
 from app.metrics.columns import StepColumns
 from app.metrics.energy import EnergySpan
+from app.metrics.power import PowerSource, SystemPower, power_change
 from app.metrics.session_log import SessionLog, now_utc
-from app.metrics.values import Run, RunStop
-from app.protocol import Chunk, Done, Event, Failed, Plan, Sampling, Speculation, Started, spec_name
+from app.metrics.values import Run, RunStop, Surroundings
+from app.protocol import Chunk, Done, Event, Failed, Paging, Plan, Sampling, Speculation, Started, spec_name
 
 __all__ = ["Run", "RunRecorder", "SessionLog", "now_utc", "spec_name"]
 
@@ -34,6 +35,7 @@ class RunRecorder:
         sampling: Sampling,
         question: str = "",
         clocks: Clocks | None = None,
+        power: PowerSource | None = None,
     ) -> None:
         self._label = label
         self._speculation = speculation
@@ -42,6 +44,8 @@ class RunRecorder:
         self._requested_at = now_utc()
         self._watch = ClockWatch(clocks)
         self._energy = EnergySpan()
+        self._power = power or SystemPower()
+        self._powered = self._power.read()
         self._id = uuid.uuid4().hex[:12]
         self._steps = StepColumns()
         self._started: Started | None = None
@@ -80,7 +84,6 @@ class RunRecorder:
         prompt_tokens = started.prompt_tokens if started else 0
         cached_tokens = started.cached_tokens if started else 0
         prefill_s = done.prefill_s if done else None
-        used = self._energy.end()
         complete_prefill = bool(steps) and prefill_s is not None
         run = Run(
             id=self._id,
@@ -112,13 +115,30 @@ class RunRecorder:
             engaged=not off and started is not None and started.engagement.engaged,
             not_engaged="" if off else self._not_engaged(),
             error=fault.message if fault else self._error,
-            excluded=self._watch.fault() or _backwards(steps),
-            energy_j=used.joules if used else None,
-            energy_source=used.source if used else "",
             question=self._question,
+            sampler=sampler_words(self._sampling),
             steps=steps,
         )
+        run = self._with_surroundings(run)
         return run if off else self._with_shape(run)
+
+    def _with_surroundings(self, run: Run) -> Run:
+        """Add how the machine was meanwhile, and what of it made the times worthless."""
+        used, powered = self._energy.end(), self._power.read()
+        paging = (self._done.paging if self._done else None) or Paging()
+        return msgspec.structs.replace(
+            run,
+            excluded=self._watch.fault() or _backwards(self._steps) or power_change(self._powered, powered),
+            energy_j=used.joules if used else None,
+            energy_source=used.source if used else "",
+            surroundings=Surroundings(
+                on_battery=powered.on_battery,
+                power_mode=powered.power_mode,
+                n_major_faults=paging.n_major_faults,
+                n_faults=paging.n_faults,
+                resident_bytes=paging.resident_bytes,
+            ),
+        )
 
     def _with_shape(self, run: Run) -> Run:
         """Add how drafts were verified, and what passes it took."""
@@ -130,6 +150,8 @@ class RunRecorder:
             tree_depth=stats.tree_depth(self._steps),
             lenient=self._speculation.lenient,
             fixed_shape=self._speculation.fixed_shape,
+            draft_min=self._speculation.draft_min,
+            p_min=self._speculation.p_min,
             n_exact=self._started.engagement.n_exact if self._started else 0,
         )
 
@@ -150,6 +172,25 @@ class RunRecorder:
         if fault is not None or self._error:
             return "failed"
         return self._done.stop_reason if self._done else "cancelled"
+
+
+def sampler_words(sampling: Sampling) -> str:
+    """Say what the choice of a token goes through beside the temperature: it takes time on every token."""
+    said = []
+    if sampling.temperature > 0:
+        filters = (("top-k", sampling.top_k, 0), ("top-p", sampling.top_p, 1), ("min-p", sampling.min_p, 0))
+        said += [f"{name} {value:g}" for name, value, without in filters if value != without]
+    penalties = (
+        ("repeat penalty", sampling.repeat_penalty, 1),
+        ("frequency penalty", sampling.frequency_penalty, 0),
+        ("presence penalty", sampling.presence_penalty, 0),
+    )
+    penalised = [f"{name} {value:g}" for name, value, without in penalties if value != without]
+    if penalised:
+        said += [*penalised, f"over {sampling.penalty_last_n} tokens"]
+    if sampling.grammar:
+        said.append("grammar")
+    return ", ".join(said) or "no filter"
 
 
 def _backwards(steps: StepColumns) -> str:

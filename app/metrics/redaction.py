@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 
 import msgspec
 
 from app.metrics.baseline import Baseline
 from app.metrics.export import Metrics
+from app.metrics.profile import Candidate, Profile
 from app.metrics.prompts import SETS, load_prompts
 from app.metrics.values import ModelFacts, Run, SessionInfo
 from app.paths import person_dir
@@ -38,8 +40,48 @@ def redacted(metrics: Metrics) -> Metrics:
         target=_model(metrics.target),
         draft=_model(metrics.draft),
         baseline=_baseline(metrics.baseline, names) if metrics.baseline else None,
+        baselines=tuple(_baseline(one, names) for one in metrics.baselines),
         runs=runs,
     )
+
+
+def redacted_profile(profile: Profile) -> Profile:
+    """Return what a profile found without prompts, the person's own names for them, and paths."""
+    names: dict[str, str] = {}
+    prompts = tuple(_alias(name, names) for name in profile.prompts)
+    trials = tuple(
+        msgspec.structs.replace(
+            trial,
+            candidate=_candidate(trial.candidate),
+            prompt=_alias(trial.prompt, names),
+            speculative=_run(trial.speculative, names),
+            plain=_run(trial.plain, names),
+        )
+        for trial in profile.trials
+    )
+    rows = tuple(
+        msgspec.structs.replace(row, candidate=_candidate(row.candidate), not_engaged=without_paths(row.not_engaged))
+        for row in profile.rows
+    )
+    return msgspec.structs.replace(
+        profile,
+        target=_model(profile.target),
+        prompts=prompts,
+        rows=rows,
+        unfit={_file_name(name): without_paths(reason) for name, reason in profile.unfit.items()},
+        recommended=_candidate(profile.recommended) if profile.recommended else None,
+        advice=tuple(map(without_paths, profile.advice)),
+        trials=trials,
+    )
+
+
+def _candidate(candidate: Candidate) -> Candidate:
+    """Return a way to draft with the file's name, where its model was named by a path."""
+    return msgspec.structs.replace(candidate, draft=_file_name(candidate.draft)) if candidate.draft else candidate
+
+
+def _file_name(model: str) -> str:
+    return Path(model).name if Path(model).is_absolute() else model
 
 
 def without_paths(text: str) -> str:

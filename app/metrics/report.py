@@ -9,8 +9,8 @@ from pathlib import Path
 
 from app.metrics.atomic import replacing
 from app.metrics.export import Metrics
-from app.metrics.pictures import PAGE, kind_words, pictures
-from app.metrics.values import Interval, Run
+from app.metrics.pictures import PAGE, pictures, way_words
+from app.metrics.values import Interval, Run, RunConditions
 
 MOST_ROWS = 1000
 """Longer tables nobody reads; the rest is in ``metrics.csv``."""
@@ -99,9 +99,24 @@ def facts(metrics: Metrics) -> list[str]:
 def verdicts(metrics: Metrics) -> list[tuple[str, str, int]]:
     """Return for each kind of speculation what was asked, the verdict in words, and the number of pairs."""
     return [
-        (f"{kind_words(c.spec_type, c.draft_tokens, c.n_exact)}, temperature {c.temperature:g}", c.sentence, c.n_pairs)
+        (f"{way_words(c)}, temperature {c.temperature:g}{condition_words(c.conditions)}", c.sentence, c.n_pairs)
         for c in metrics.comparisons
     ]
+
+
+def condition_words(conditions: RunConditions | None) -> str:
+    """Say what a verdict was measured on, as the end of a sentence; "" where that is not known."""
+    if conditions is None:
+        return ""
+    said = [f"; {conditions.target_file} ({conditions.quantisation}) on {conditions.device}"]
+    said.append(f"{conditions.n_threads} threads")
+    if conditions.draft_file:
+        where = f" on {conditions.draft_device}" if conditions.draft_device else ""
+        said.append(f"draft model {conditions.draft_file}{where}")
+    if conditions.on_battery is not None:
+        said.append("on battery" if conditions.on_battery else "on mains power")
+    said += [f"power mode {conditions.power_mode}"] if conditions.power_mode else []
+    return ", ".join(said)
 
 
 def row_of(run: Run) -> tuple[str, ...]:
@@ -111,7 +126,7 @@ def row_of(run: Run) -> tuple[str, ...]:
     return (
         run.id,
         " ".join(run.prompt.split())[:40],
-        kind_words(run.spec_type, run.draft_tokens, run.n_exact) + engaged,
+        way_words(run) + engaged,
         str(run.tokens),
         number(run.ttft_s, 3),
         number(run.prefill_tps, 0),

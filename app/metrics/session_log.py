@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +15,17 @@ from app.metrics import stats
 from app.metrics.baseline import Baseline, BaselineStore, differences, fingerprint, live
 from app.metrics.export import Comparison, Metrics
 from app.metrics.machine import machine
-from app.metrics.values import AppInfo, Conditions, ModelFacts, Run, RunConditions, SessionInfo, is_plain
+from app.metrics.power import Power, PowerSource, SystemPower
+from app.metrics.values import (
+    AppInfo,
+    Conditions,
+    ModelFacts,
+    Run,
+    RunConditions,
+    SessionInfo,
+    Surroundings,
+    is_plain,
+)
 from app.metrics.verdict import Pair, Sample, judge, pair_up, sample_of, usable
 from app.protocol import Hello, Loaded, ModelInfo
 
@@ -32,8 +42,9 @@ class SessionLog:
     Lives on one thread. ``Metrics`` values that it hands out never change and may go to any thread.
     """
 
-    def __init__(self, baselines: BaselineStore | None = None) -> None:
+    def __init__(self, baselines: BaselineStore | None = None, power: PowerSource | None = None) -> None:
         self.baselines = baselines or BaselineStore()
+        self.power = power or SystemPower()
         self._id, self._name, self._started_at = _new_id(), "", now_utc()
         self._runs: list[Run] = []
         self._places: dict[str, int] = {}
@@ -42,6 +53,9 @@ class SessionLog:
         self._draft: ModelInfo | None = None
         self._fingerprint = ""
         self._baseline: Baseline | None = None
+        self._is_chosen = False
+        self._taken_up: list[Baseline] = []  # what verdicts may rest on, the last one first of all
+        self._followed: tuple[object, ...] = ()
         self._comparisons: dict[str, Comparison] | None = None
         self._callbacks: list[Callable[[], None]] = []
 
@@ -52,13 +66,26 @@ class SessionLog:
 
     @property
     def baseline(self) -> Baseline | None:
-        """The recorded baseline for what is loaded, or the one that was chosen."""
+        """The recorded baseline for what is loaded, or the one that was chosen.
+
+        Setting it chooses one; ``None`` forgets the one there is. Verdicts stay with the baselines of their own
+        conditions, whatever is chosen or loaded afterwards.
+        """
         return self._baseline
 
     @baseline.setter
     def baseline(self, baseline: Baseline | None) -> None:
-        self._baseline = baseline
+        gone = baseline or self._baseline
+        self._taken_up = [one for one in self._taken_up if gone is None or one.id != gone.id]
+        self._taken_up += [baseline] if baseline is not None else []
+        self._baseline, self._is_chosen = baseline, baseline is not None
         self._changed()
+
+    def take_up(self, recorded: Sequence[Baseline]) -> None:
+        """Hold answers against what was just recorded, one baseline a context bucket; the first is the one to show."""
+        for baseline in reversed(recorded):
+            self.baseline = baseline
+        self._is_chosen = False
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call ``callback`` after every change; return what ends that."""
@@ -72,13 +99,17 @@ class SessionLog:
             self._draft = None
         self._draft = loaded.draft or self._draft
         self._hello, self._loaded = hello, loaded
-        self._baseline = self._find_baseline(loaded)
+        ways = [self._conditions(loaded, sampled=sampled, power=self.power.read()) for sampled in (True, False)]
+        before, self._baseline = self._baseline, self._look_up(*ways)
+        self._is_chosen &= self._baseline is before
+        self._followed = ()
         self._changed()
 
     def add(self, run: Run) -> Run:
         """Add a run with the conditions it was measured under; return it with them."""
         if self._loaded:
             run = msgspec.structs.replace(run, conditions=self.conditions(run))
+            self._follow(run)
         self._places[run.id] = len(self._runs)
         self._runs.append(run)
         self._changed()
@@ -103,11 +134,18 @@ class SessionLog:
         """The conditions of a run of what is loaded now; ``None`` when nothing is."""
         if self._loaded is None:
             return None
-        return self._conditions(self._loaded, sampled=run.temperature > 0, bucket=stats.context_bucket(run.steps))
+        told = run.surroundings or Surroundings()
+        return self._conditions(
+            self._loaded,
+            sampled=run.temperature > 0,
+            bucket=stats.context_bucket(run.steps),
+            power=Power(told.on_battery, told.power_mode),
+            sampler=run.sampler,
+        )
 
     def conditions_now(self) -> RunConditions | None:
         """The conditions of what is loaded, greedy and at the start of the context; ``None`` when nothing is."""
-        return None if self._loaded is None else self._conditions(self._loaded, sampled=False)
+        return None if self._loaded is None else self._conditions(self._loaded, sampled=False, power=self.power.read())
 
     def live_baselines(self) -> tuple[Baseline, ...]:
         """The live baseline of each context bucket under the conditions of the newest plain answer, smallest first."""
@@ -124,6 +162,28 @@ class SessionLog:
         now = run.conditions or self.conditions(run)
         return live(self._runs, now) if now else None
 
+    def current_baseline(self) -> Baseline | None:
+        """The baseline that the newest answer is held against: under like conditions, recorded before live.
+
+        Where there is none at its context length, that of another length under otherwise like conditions.
+        """
+        newest = next((run for run in reversed(self._runs) if usable(run) and run.conditions is not None), None)
+        if newest is None or newest.conditions is None:
+            return self._baseline
+        if (here := self.baseline_of(newest)) is not None:
+            return here
+        recorded = self._recorded_for(newest.conditions)
+        shown = [one for one in recorded.values() if self._baseline and one.id == self._baseline.id]
+        elsewhere = [*shown, *recorded.values()]
+        return elsewhere[0] if elsewhere else self._live_elsewhere(newest.conditions)
+
+    def baseline_of(self, run: Run) -> Baseline | None:
+        """The baseline under the very conditions of an answer, recorded before live; ``None`` if there is none."""
+        if run.conditions is None:
+            return None
+        recorded = self._recorded_for(run.conditions)
+        return recorded.get(run.conditions.context_bucket) or self.live_baseline(run)
+
     def comparisons(self) -> tuple[Comparison, ...]:
         """The verdict on each kind and length of speculation that was measured, oldest first."""
         return tuple(dict.fromkeys(self._verdicts().values()))
@@ -135,6 +195,7 @@ class SessionLog:
     def to_metrics(self, *, with_paths: bool = False) -> Metrics:
         """Everything so far as one value that can be exported; target and draft are those loaded last."""
         hello, loaded = self._hello, self._loaded
+        comparisons, baseline = self.comparisons(), self.current_baseline()
         return Metrics(
             app=AppInfo(
                 hello.app if hello else __version__,
@@ -145,12 +206,15 @@ class SessionLog:
             target=_facts(loaded.target, with_paths) if loaded else None,
             draft=_facts(self._draft, with_paths) if self._draft else None,
             session=SessionInfo(id=self._id, name=self._name, started_at=self._started_at),
-            baseline=self._baseline or self._latest_live(),
-            comparisons=self.comparisons(),
+            baseline=baseline,
+            baselines=tuple(one for one in self._rested_on(comparisons) if baseline is None or one.id != baseline.id),
+            comparisons=comparisons,
             runs=tuple(self._judged(run) for run in self._runs),
         )
 
-    def _conditions(self, loaded: Loaded, *, sampled: bool, bucket: int = 0) -> RunConditions:
+    def _conditions(
+        self, loaded: Loaded, *, sampled: bool, power: Power, bucket: int = 0, sampler: str = ""
+    ) -> RunConditions:
         return RunConditions(
             target_file=Path(loaded.target.path).name,
             target_bytes=loaded.target.n_bytes,
@@ -166,19 +230,48 @@ class SessionLog:
             draft_file=Path(loaded.draft.path).name if loaded.draft else None,
             n_ctx=loaded.n_ctx,
             draft_device=loaded.draft_device,
+            on_battery=power.on_battery,
+            power_mode=power.power_mode,
+            sampler=sampler,
         )
 
-    def _find_baseline(self, loaded: Loaded) -> Baseline | None:
-        kept = self._baseline
-        if kept and not differences(kept, self._conditions(loaded, sampled=kept.sampled), bucket=False):
-            return kept
-        for sampled in (True, False):
-            if found := self.baselines.find(self._conditions(loaded, sampled=sampled), bucket=False):
-                return found
-        return None
+    def _follow(self, run: Run) -> None:
+        """Take up what was recorded under the conditions of an answer, where they are not those of the one before."""
+        conditions = run.conditions
+        if conditions is None or (like := _like(conditions)) == self._followed:
+            return
+        self._followed = like
+        found = self._look_up(conditions)
+        if not self._is_chosen:
+            self._baseline = found or self._baseline  # one that fits no more is refused in words
 
-    def _latest_live(self) -> Baseline | None:
-        plain = [run for run in self._runs if is_plain(run) and usable(run) and run.conditions is not None]
+    def _look_up(self, *wanted: Conditions) -> Baseline | None:
+        """Take up the recorded baselines under any of these conditions; return the one to show, the chosen one first.
+
+        Those that were taken up before come before those that are found now.
+        """
+        for baseline in self.baselines.fitting(*wanted):
+            if all(one.id != baseline.id for one in self._taken_up):
+                self._taken_up.insert(0, baseline)
+        fitting = [one for one in self._taken_up if any(not differences(one, now, bucket=False) for now in wanted)]
+        if self._baseline is not None and any(one.id == self._baseline.id for one in fitting):
+            return self._baseline
+        return fitting[-1] if fitting else None
+
+    def _recorded_for(self, conditions: Conditions) -> dict[int, Baseline]:
+        """Return the recorded baseline of each context bucket under otherwise like conditions."""
+        alike = (one for one in self._taken_up if not differences(one, conditions, bucket=False))
+        return {one.context_bucket: one for one in alike}
+
+    def _rested_on(self, comparisons: Iterable[Comparison]) -> list[Baseline]:
+        """Return the recorded baselines whose answers are halves of pairs."""
+        halves = {plain for comparison in comparisons for _, plain in comparison.pairs} - set(self._places)
+        return [one for one in self._taken_up if any(sample.run_id in halves for sample in one.samples)]
+
+    def _live_elsewhere(self, conditions: Conditions) -> Baseline | None:
+        """The live baseline of the newest plain answer under like conditions, at its own context length."""
+        answers = (run for run in self._runs if is_plain(run) and usable(run))
+        plain = [run for run in answers if _is_plain_half(run.conditions, conditions)]
         return self.live_baseline(plain[-1]) if plain else None
 
     def _verdicts(self) -> dict[str, Comparison]:
@@ -186,7 +279,8 @@ class SessionLog:
             groups: dict[tuple[object, ...], list[Run]] = {}
             for run in self._runs:
                 if usable(run) and not is_plain(run) and run.conditions is not None:
-                    way = (run.spec_type, run.draft_tokens, run.n_exact, run.fixed_shape, run.temperature)
+                    asked = (run.spec_type, run.draft_tokens, run.draft_min, run.p_min, run.temperature)
+                    way = (*asked, run.n_exact, run.fixed_shape)
                     drafter = (run.conditions.draft_file, run.conditions.draft_device)
                     groups.setdefault((*way, *drafter, _like(run.conditions)), []).append(run)
             compared = [(group, self._compare(group)) for group in groups.values()]
@@ -198,31 +292,36 @@ class SessionLog:
         if conditions is None:
             raise ValueError(f"run {first.id} has no conditions")
         pairs = self._pairs({run.id for run in group}, conditions)
-        verdict = judge([pair.log_ratio for pair in pairs])
+        n_stored = sum(pair.plain.run_id not in self._places for pair in pairs)
+        verdict = judge([pair.log_ratio for pair in pairs], n_stored)
         return Comparison(
             spec_type=first.spec_type,
             draft_tokens=first.draft_tokens,
             n_exact=first.n_exact,
+            draft_min=first.draft_min,
+            p_min=first.p_min,
             temperature=first.temperature,
             target_file=conditions.target_file,
             draft_file=conditions.draft_file,
             n_pairs=verdict.n_pairs,
             speedup=verdict.speedup,
+            drift=verdict.drift,
             verdict=verdict.word,
             pairs_needed=verdict.pairs_needed,
             sentence=verdict.sentence,
             pairs=tuple((pair.speculative.run_id, pair.plain.run_id) for pair in pairs),
+            conditions=msgspec.structs.replace(conditions, context_bucket=0),
         )
 
     def _pairs(self, speculative: set[str], conditions: Conditions) -> list[Pair]:
         here = {run.id for run in self._runs}
         arrivals: list[tuple[Sample, bool]] = []
-        if self._baseline and not differences(self._baseline, conditions, bucket=False):
-            arrivals += [(s, False) for s in self._baseline.as_samples() if s.run_id not in here]
+        for baseline in self._recorded_for(conditions).values():
+            arrivals += [(s, False) for s in baseline.as_samples() if s.run_id not in here]
         for run in self._runs:
             if run.id in speculative:
                 arrivals.append((sample_of(run), True))
-            elif is_plain(run) and usable(run) and run.conditions and _like(run.conditions) == _like(conditions):
+            elif is_plain(run) and usable(run) and _is_plain_half(run.conditions, conditions):
                 arrivals.append((sample_of(run), False))
         return pair_up(arrivals)
 
@@ -239,9 +338,14 @@ class SessionLog:
 
 
 def _like(conditions: Conditions) -> tuple[object, ...]:
-    """What two runs must share to be compared, but for the context bucket, by which pairs are made."""
+    """What drafted answers of one verdict share, but for the context bucket, by which pairs are made."""
     fields = (name for name in Conditions.__struct_fields__ if name != "context_bucket")
     return tuple(getattr(conditions, name) for name in fields)
+
+
+def _is_plain_half(plain: RunConditions | None, conditions: Conditions) -> bool:
+    """Whether a plain answer can be the other half of a pair: a baseline has no draft model loaded."""
+    return plain is not None and plain.draft_file is None and not differences(plain, conditions, bucket=False)
 
 
 def devices_of(loaded: Loaded) -> str:

@@ -1,17 +1,17 @@
 """What else goes on while something is measured: other programs' load, battery, power mode, heat.
 
 A :class:`Watch` compares a reading at the start with one at the end. Where the readings come from is a seam: psutil
-and what the system offers beside it; Windows tells its power mode through ``powrprof``, Linux through ``/sys``.
+and what the system offers beside it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
+
+from app.metrics.power import SystemPower
 
 BUSY_SHARE = 0.15
 """Other programs that keep this share of all cores busy are worth a note."""
@@ -20,15 +20,6 @@ HOT_C = 90.0
 SLOW_SHARE = 0.7
 """A processor that works at less than this share of its highest clock is held back by heat or power."""
 
-_POWER_MODES = {  # overlay schemes of Windows 10 and 11; the balanced one is all zeros
-    "00000000-0000-0000-0000-000000000000": "balanced",
-    "961cc777-2547-4f9d-8174-7d86181b8a7a": "best power efficiency",
-    "ded574b5-45a0-4f42-8737-46345c09c238": "best performance",
-}
-_MODE_FILES = (
-    Path("/sys/firmware/acpi/platform_profile"),
-    Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-)
 _SAVING = frozenset({"best power efficiency", "low-power", "powersave", "quiet", "cool"})
 
 
@@ -65,14 +56,14 @@ class SystemSource:
 
         times = psutil.cpu_times()
         idle_s = times.idle + getattr(times, "iowait", 0.0)
-        battery = psutil.sensors_battery()
+        power = SystemPower().read()
         return Reading(
             at_s=time.monotonic(),
             busy_s=sum(times) - idle_s - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0),
             own_s=_own_s(),
             n_cores=psutil.cpu_count() or 1,
-            on_battery=None if battery is None else not battery.power_plugged,
-            power_mode=_power_mode(),
+            on_battery=power.on_battery,
+            power_mode=power.power_mode,
             hottest_c=_hottest_c(),
             clock_share=_clock_share(),
         )
@@ -121,27 +112,6 @@ def _own_s() -> float:
             times = process.cpu_times()
             total_s += times.user + times.system
     return float(total_s)
-
-
-def _power_mode() -> str:
-    if sys.platform == "win32":
-        return _windows_power_mode()
-    for place in _MODE_FILES:
-        with contextlib.suppress(OSError):
-            return place.read_text(encoding="ascii", errors="replace").strip()
-    return ""
-
-
-if sys.platform == "win32":
-
-    def _windows_power_mode() -> str:
-        import ctypes
-        import uuid
-
-        scheme = (ctypes.c_ubyte * 16)()
-        if ctypes.windll.powrprof.PowerGetEffectiveOverlayScheme(ctypes.byref(scheme)) != 0:
-            return ""
-        return _POWER_MODES.get(str(uuid.UUID(bytes_le=bytes(scheme))), "")
 
 
 def _hottest_c() -> float | None:

@@ -17,8 +17,12 @@ from app.metrics.export import OnSteps, columns_of, in_blocks, silent
 from app.metrics.values import Run
 from app.protocol import Step
 
-_CONDITIONS = ("target_file", "quantisation", "device", "n_threads", "context_bucket", "draft_file")
-_NOT_PLAIN = {"steps", "speedup", "alpha_by_position", "conditions", "notes"}
+_CONDITIONS = (
+    *("target_file", "quantisation", "device", "n_threads", "context_bucket", "draft_file"),
+    *("on_battery", "power_mode"),
+)
+_FAULTS = ("n_major_faults", "n_faults", "resident_bytes")
+_NOT_PLAIN = {"steps", "speedup", "alpha_by_position", "conditions", "notes", "surroundings"}
 _PLAIN = [name for name in Run.__struct_fields__ if name not in _NOT_PLAIN]
 _SIMPLE = re.compile(r"(?![+-])[\w ,+:.-]*", re.ASCII)
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\n")
@@ -48,6 +52,7 @@ def write_runs_csv(runs: Iterable[Run], path: Path) -> None:
         *("speedup_median", "speedup_low", "speedup_high"),
         "alpha_by_position",
         *_CONDITIONS,
+        *_FAULTS,
         "notes",
     ]
     with replacing(path) as file:
@@ -91,5 +96,6 @@ def _run_row(run: Run) -> list[object]:
         *((speedup.median, speedup.low, speedup.high) if speedup else ("", "", "")),
         " ".join(map(repr, run.alpha_by_position)),
         *(getattr(run.conditions, name) if run.conditions else "" for name in _CONDITIONS),
+        *(getattr(run.surroundings, name) if run.surroundings else "" for name in _FAULTS),
         "; ".join(run.notes),
     ]

@@ -36,7 +36,9 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     renamed file is the same target. ``context_bucket`` is the upper bound, in tokens, of the class that the
     answer's mean context position falls in. ``sampled`` is false at temperature 0, where no noise is drawn.
     ``app_version`` is "" in what older versions measured. ``memory`` names the types of the target's KV cache (K/V)
-    and, where that was chosen, whether its attention is fused: /on, /off.
+    and, where that was chosen, whether its attention is fused: /on, /off. ``on_battery`` and ``power_mode`` are how the
+    machine was powered, ``sampler`` what the choice of a token goes through beside the temperature; ``None`` and "",
+    where that is not known, are like everything.
     """
 
     target_file: str
@@ -50,6 +52,9 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     llama_cpp_commit: str
     app_version: str = ""
     memory: str = "f16/bf16"
+    on_battery: bool | None = None
+    power_mode: str = ""
+    sampler: str = ""
 
 
 class RunConditions(Conditions, frozen=True, kw_only=True):
@@ -58,6 +63,20 @@ class RunConditions(Conditions, frozen=True, kw_only=True):
     draft_file: str | None = None
     n_ctx: int = 0
     draft_device: str = ""
+
+
+class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
+    """How the machine was at the end of an answer; ``None`` and "" where the system does not tell.
+
+    ``on_battery`` and ``power_mode`` say what powered it. Of the engine's process, while it decoded: ``n_major_faults``
+    page faults waited for the disk, ``n_faults`` are all of them, ``resident_bytes`` is what it had in memory then.
+    """
+
+    on_battery: bool | None = None
+    power_mode: str = ""
+    n_major_faults: int | None = None
+    n_faults: int | None = None
+    resident_bytes: int | None = None
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +91,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     ``lenient``: the text may not be what the target alone would have said. With ``fixed_shape`` all passes had as many
     rows as the longest draft needs. Drafts were kept to ``n_exact`` tokens so that no rounding could change a word; 0:
     none had to be. ``rows`` were computed to verify, of which ``rows_wasted`` gave no token;
-    ``tree_depth`` is the mean depth of token trees, whose nodes are what was ``proposed``.
+    ``tree_depth`` is the mean depth of token trees, whose nodes are what was ``proposed``. Drafts shorter than
+    ``draft_min`` were not used, and they ended where the drafter was less sure than ``p_min``. ``sampler`` says what
+    the choice of a token went through beside the temperature. ``surroundings`` are how the machine was meanwhile,
+    ``None`` in what older versions measured.
     """
 
     id: str
@@ -116,6 +138,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     lenient: float = 0.0
     fixed_shape: bool = False
     n_exact: int = 0
+    draft_min: int = 0
+    p_min: float = 0.0
+    sampler: str = ""
+    surroundings: Surroundings | None = None
     steps: Sequence[Step] = ()
 
 

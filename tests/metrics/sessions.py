@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.metrics.baseline import BaselineStore
+from app.metrics.power import Power
 from app.metrics.recorder import RunRecorder, SessionLog
 from app.metrics.values import Run
 from app.protocol import (
@@ -65,19 +66,35 @@ def events(
     yield Done(1, stop, "", 0.09, 0.0)
 
 
+class Powered:
+    """A machine that is powered as the test says: one after the other, then as the last."""
+
+    def __init__(self, *told: Power) -> None:
+        self.told = list(told)
+
+    def read(self) -> Power:
+        return self.told.pop(0) if len(self.told) > 1 else self.told[0]
+
+
 def run_of(
-    steps: list[Step], *, speculation: Speculation = OFF, label: str = "", sampling: Sampling = GREEDY, **how: object
+    steps: list[Step],
+    *,
+    speculation: Speculation = OFF,
+    label: str = "",
+    sampling: Sampling = GREEDY,
+    power: Power = Power(),  # noqa: B008 - it is frozen
+    **how: object,
 ) -> Run:
-    recorder = RunRecorder(label=label, speculation=speculation, sampling=sampling)
+    recorder = RunRecorder(label=label, speculation=speculation, sampling=sampling, power=Powered(power))
     for event in events(steps, engaged=speculation != OFF, **how):
         recorder.on_event(event)
     return recorder.finish()
 
 
-def session(folder: Path, draft: Path | None = None) -> SessionLog:
+def session(folder: Path, draft: Path | None = None, power: Power = Power()) -> SessionLog:  # noqa: B008 - frozen
     target = folder / "target.gguf"
     if not target.exists():
         target.write_bytes(b"GGUF" + bytes(5000))
-    log = SessionLog(BaselineStore(folder / "baselines"))
+    log = SessionLog(BaselineStore(folder / "baselines"), Powered(power))
     log.set_loaded(HELLO, loaded(target, draft))
     return log

@@ -5,7 +5,7 @@ import pytest
 
 from app.errors import ExportError, UsageError
 from app.metrics.baseline import MIN_RUNS, BaselineStore, differences, fingerprint, record, staleness
-from app.metrics.surroundings import Reading
+from app.metrics.stats import decode_tps
 from app.protocol import Sampling
 from tests.metrics.sessions import NGRAM, plain_steps, run_of, session
 
@@ -82,6 +82,7 @@ def test_context_buckets_are_baselines_of_their_own(runs):
         ({"memory": "q8_0/q8_0"}, "memory was f16/bf16, not q8_0/q8_0"),
         ({"llama_cpp_commit": "fff"}, "llama.cpp abc1234, not on fff"),
         ({"sampled": True}, "sampled, the other greedy"),
+        ({"sampler": "top-k 1"}, "its sampler was no filter, not top-k 1"),
         ({"context_bucket": 8192}, "within 1,024 tokens of context, not within 8,192"),
     ],
 )
@@ -121,11 +122,11 @@ def test_store_keeps_finds_renames_and_forgets(tmp_path, runs):
     store.save(new)
 
     assert BaselineStore(tmp_path / "kept").all() == [new, old]
-    assert store.find(runs[0].conditions) == new
-    assert store.find(changed(runs[0], n_threads=3).conditions) is None
+    assert store.fitting(runs[0].conditions) == (new,)
+    assert store.fitting(changed(runs[0], n_threads=3).conditions) == ()
     assert store.refusals(changed(runs[0], n_threads=3).conditions) == [
-        "y: it ran with 2 threads, not with 3",
-        "x: it ran with 2 threads, not with 3",
+        ("y", ["it ran with 2 threads, not with 3"]),
+        ("x", ["it ran with 2 threads, not with 3"]),
     ]
     assert store.rename(old, "quiet evening").name == "quiet evening"
     store.delete(new)
@@ -140,7 +141,31 @@ def test_greedy_and_sampled_baselines_do_not_mix(tmp_path, runs):
     log = session(tmp_path)
     sampled = log.add(run_of(plain_steps(40, 50.0), sampling=Sampling(seed=1)))
 
-    assert store.find(sampled.conditions) is None
+    assert store.fitting(sampled.conditions) == ()
+    assert store.fitting(sampled.conditions, runs[0].conditions) == (greedy,)
+
+
+def test_each_context_bucket_has_its_newest_baseline(tmp_path, runs):
+    store = BaselineStore(tmp_path / "kept")
+    longer = [changed(run, context_bucket=4096) for run in runs]
+    for n, found in enumerate(
+        (*record(runs, prompt_set="x"), *record(longer, prompt_set="y"), *record(runs, prompt_set="z"))
+    ):
+        store.save(msgspec.structs.replace(found, recorded_at=f"2026-01-0{n + 1}T00:00:00+00:00"))
+    assert [(b.prompt_set, b.context_bucket) for b in store.fitting(runs[0].conditions)] == [("z", 1024), ("y", 4096)]
+
+
+def test_a_baseline_keeps_the_steps_that_its_speeds_follow_from(tmp_path, runs):
+    store = BaselineStore(tmp_path / "kept")
+    (baseline,) = record(runs, prompt_set="x")
+    assert [sample.steps for sample in baseline.samples] == [run.steps for run in runs]
+    store.save(baseline)
+    (kept,) = store.all()
+    assert kept == baseline
+    assert [decode_tps(sample.steps) for sample in kept.samples] == [run.decode_tps for run in runs]
+    path = tmp_path / "kept" / f"{baseline.id}.json"
+    path.write_bytes(path.read_bytes().replace(b'"decode_tps":50.0', b'"decode_tps":60.0'))
+    assert store.all() == [], "a speed that its steps do not give"
 
 
 @pytest.mark.parametrize("content", [b'{"half":', b'{"nested":' + b"[" * 200_000, b"\xff"])
@@ -166,21 +191,18 @@ def test_folder_that_cannot_be_made_is_an_error_in_words(tmp_path, runs):
 
 def test_what_has_changed_since_makes_it_stale(runs):
     (baseline,) = record(runs, prompt_set="x")
-    baseline = msgspec.structs.replace(baseline, power_mode="balanced", on_battery=False)
     now = runs[0].conditions
-    calm = Reading(0.0, 0.0, 0.0, 4, on_battery=False, power_mode="balanced")
-
-    assert staleness(baseline, now, calm) == []
+    assert staleness(baseline, now) == []
     elsewhere = msgspec.structs.replace(now, context_bucket=8192, sampled=True)
-    assert staleness(baseline, elsewhere, calm) == [], "there may be others for these"
+    assert staleness(baseline, elsewhere) == [], "there may be others for these"
     later = msgspec.structs.replace(now, app_version="9.9", llama_cpp_commit="fff")
     assert staleness(baseline, later) == [
         "it ran on llama.cpp abc1234, not on fff",
         "it ran with Slipstream 0.1.0, not with Slipstream 9.9",
     ]
-    unplugged = Reading(0.0, 0.0, 0.0, 4, on_battery=True, power_mode="low-power")
-    assert staleness(baseline, now, unplugged) == [
+    baseline = msgspec.structs.replace(baseline, power_mode="balanced", on_battery=False)
+    assert staleness(baseline, now) == []
+    assert staleness(baseline, msgspec.structs.replace(now, on_battery=True, power_mode="low-power")) == [
         "it ran on mains power, not on battery",
         "the power mode was balanced, not low-power",
     ]
-    assert staleness(baseline, now, Reading(0.0, 0.0, 0.0, 4)) == []

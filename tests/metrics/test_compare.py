@@ -7,8 +7,10 @@ import msgspec
 import pytest
 
 from app.metrics.compare import compare, figure_rows, ratio_words, totals
+from app.metrics.power import Power
 from app.metrics.session_export import export_session, open_session, prepared
 from app.paths import resource
+from app.protocol import Sampling
 from tests.metrics.sessions import HELLO, NGRAM, loaded, plain_steps, run_of, session
 
 SCHEMA = json.loads(resource("metrics.schema.json").read_text(encoding="utf-8"))
@@ -56,6 +58,16 @@ def test_another_target_has_figures_and_no_ratio(tmp_path):
     assert found.ways[0].ratio is None
     assert ratio_words(found.ways[0]) == "none: the targets differ"
     assert found.ways[1].b is None
+
+
+def test_power_and_sampler_are_among_the_differences(tmp_path):
+    a, b = session(tmp_path), session(tmp_path)
+    for log, power, top_k in ((a, Power(on_battery=False), 40), (b, Power(on_battery=True), 20)):
+        for i in range(7):
+            log.add(run_of(plain_steps(40, 50.0), label=f"chat-p{i}", power=power, sampling=Sampling(1, top_k=top_k)))
+    found = {(one.what, one.a, one.b) for one in compare(a.to_metrics(), b.to_metrics()).differences}
+    assert ("power supply", "mains", "battery") in found
+    assert ("sampler", "top-k 40, top-p 0.95, min-p 0.05", "top-k 20, top-p 0.95, min-p 0.05") in found
 
 
 def test_numbered_prompts_of_redacted_sessions_are_not_taken_for_each_other(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import uuid
 from collections import Counter
 
 import jsonschema
@@ -17,8 +18,9 @@ from app.errors import DecodeError, EngineDiedError, ExportError
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.compare import compare
 from app.metrics.export import Comparison, Metrics, metrics_json, read_json, write_json
+from app.metrics.power import Power
 from app.metrics.recorder import RunRecorder, SessionLog
-from app.metrics.session_export import export_session
+from app.metrics.session_export import export_session, prepared
 from app.metrics.stats import median_interval
 from app.metrics.tables import write_runs_csv, write_steps_csv
 from app.metrics.values import Run, RunConditions
@@ -80,14 +82,30 @@ def check_recomputes(document):
     for run in document["runs"]:
         assert {name: run[name] for name in recomputed(run)} == recomputed(run)
     speeds = {run["id"]: run["decode_tps"] for run in document["runs"]}
-    baseline = document["baseline"]
-    if baseline:
+    for baseline in (*filter(None, [document["baseline"]]), *document["baselines"]):
+        check_baseline(baseline, speeds)
         speeds |= {sample["run_id"]: sample["decode_tps"] for sample in baseline["samples"]}
-        band = median_interval([sample["decode_tps"] for sample in baseline["samples"]])
-        assert baseline["decode_tps"] == msgspec.to_builtins(band)
-        assert baseline["n_runs"] == len(baseline["samples"])
     for comparison in document["comparisons"]:
         check_comparison(comparison, speeds, document["runs"])
+
+
+def check_baseline(baseline, speeds):
+    band = median_interval([sample["decode_tps"] for sample in baseline["samples"]])
+    assert baseline["decode_tps"] == msgspec.to_builtins(band)
+    assert baseline["n_runs"] == len(baseline["samples"])
+    for sample in baseline["samples"]:
+        steps = sample["steps"]
+        if baseline["kind"] == "live":
+            assert sample["decode_tps"] == speeds[sample["run_id"]], "its answers are runs of the export"
+            continue
+        assert sample["decode_tps"] == speed_of(steps)
+        middle = (steps[0]["n_ctx"] + steps[-1]["n_ctx"]) / 2
+        assert max(1024, baseline["context_bucket"] / 2) <= max(1024, middle) <= baseline["context_bucket"]
+
+
+def speed_of(steps):
+    tokens = sum(step["emitted"] for step in steps) - steps[0]["emitted"]
+    return tokens / (steps[-1]["t_s"] - steps[0]["t_s"])
 
 
 def check_comparison(comparison, speeds, runs):
@@ -97,10 +115,14 @@ def check_comparison(comparison, speeds, runs):
         assert (comparison["speedup"], comparison["verdict"]) == (None, "cannot tell")
     else:
         n, mean = len(ratios), math.fsum(ratios) / len(ratios)
-        half = t_bound(n) * math.sqrt(math.fsum((r - mean) ** 2 for r in ratios) / (n - 1)) / math.sqrt(n)
+        deviation = math.sqrt(math.fsum((r - mean) ** 2 for r in ratios) / (n - 1))
+        here = {run["id"] for run in runs}
+        drift = 0.05 * (sum(plain not in here for _, plain in comparison["pairs"]) / n)
+        assert comparison["drift"] == drift
+        half = t_bound(n) * deviation / math.sqrt(n) + drift
         low, high = math.exp(mean - half), math.exp(mean + half)
         assert comparison["speedup"] == {"median": math.exp(mean), "low": low, "high": high}
-        needed = half * t_bound(n, 0.025) / t_bound(n)
+        needed = t_bound(n, 0.025) * deviation / math.sqrt(n) + drift
         word = "cannot tell" if abs(mean) <= needed else "pays" if mean > 0 else "costs"
         assert comparison["verdict"] == word
     used = [identity for pair in comparison["pairs"] for identity in pair]
@@ -182,6 +204,32 @@ def test_verdicts_and_baseline_recompute_too(tmp_path, speeds):
     assert document["comparisons"][0]["n_pairs"] == half
 
 
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(speeds=st.lists(st.floats(30.0, 90.0), min_size=6, max_size=10), redact=st.booleans())
+def test_verdicts_against_stored_baselines_recompute_from_the_file_alone(tmp_path, speeds, redact):
+    """Two targets, each with a baseline from a session that is gone: the export has the steps of both."""
+    other, home = tmp_path / "other.gguf", tmp_path / uuid.uuid4().hex
+    home.mkdir()
+    other.write_bytes(b"GGUF the other one")
+    store = BaselineStore(home / "baselines")
+    before, log = session(home), session(home)
+    for target in (home / "target.gguf", other):
+        before.set_loaded(HELLO, loaded(target))
+        plain = [before.add(run_of(plain_steps(40, tps), label=f"my {i}")) for i, tps in enumerate(speeds)]
+        store.save(record(plain, prompt_set="mine")[0])
+    for target in (home / "target.gguf", other):
+        log.set_loaded(HELLO, loaded(target))
+        for tps in speeds:
+            log.add(run_of(plain_steps(40, tps * 1.1), speculation=NGRAM))
+    document = json.loads(b"".join(metrics_json(prepared(log.to_metrics(), redact=redact))))
+
+    validate(document)
+    check_recomputes(document)
+    assert [c["n_pairs"] for c in document["comparisons"]] == [len(speeds)] * 2
+    assert (document["baseline"]["target_file"], len(document["baselines"])) == ("other.gguf", 1)
+    assert redact == (b"my 1" not in json.dumps(document).encode())
+
+
 # --- forms --------------------------------------------------------------------------------------------------
 
 
@@ -248,6 +296,20 @@ def test_report_says_the_verdict_in_words(log, tmp_path):
     assert "**pays 1.5" in text
     assert "recorded on seven" in text
     assert text.count("| prompt 3 |") == 2
+
+
+def test_report_says_what_a_verdict_was_measured_on(tmp_path):
+    draft = tmp_path / "draft.gguf"
+    draft.write_bytes(b"GGUF draft")
+    log = session(tmp_path, draft)
+    for _ in range(6):
+        way = msgspec.structs.replace(NGRAM, draft_min=2, p_min=0.5)
+        log.add(run_of(plain_steps(40, 80.0), speculation=way, power=Power(on_battery=True, power_mode="balanced")))
+    export_session(log.to_metrics(), tmp_path / "out")
+    measured_on = "target.gguf (Q4_1) on CPU, 2 threads, draft model draft.gguf, on battery, power mode balanced"
+    for name in ("report.md", "report.html"):
+        text = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert f"ngram, length 4, at least 2, p_min 0.5, temperature 0; {measured_on}" in text
 
 
 def test_reading_back_gives_the_same(log, tmp_path):

@@ -277,6 +277,114 @@ def test_another_target_drops_the_baseline(tmp_path):
     assert log.baseline is None
 
 
+def test_a_verdict_stays_with_the_baseline_of_its_own_conditions(tmp_path):
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"GGUF another")
+    log = session(tmp_path)
+    for i in range(6):
+        log.add(run_of(plain_steps(40, 50.0 + i % 2)))
+    log.take_up(record(log.runs, prompt_set="first"))
+    log.begin_anew()
+    for _ in range(6):
+        log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM))
+    (first,) = log.comparisons()
+    assert first.verdict == "pays"
+
+    log.set_loaded(HELLO, loaded(other))
+    assert log.baseline is None
+    assert log.comparisons() == (first,), "loading another model takes nothing back"
+    for i in range(6):
+        log.add(run_of(plain_steps(40, 50.0 + i % 2)))
+    log.take_up(record(log.runs[6:], prompt_set="second"))
+    assert log.comparisons() == (first,)
+    assert [run.verdict for run in log.to_metrics().runs[:6]] == ["pays"] * 6
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
+    assert log.baseline.prompt_set == "first"
+    assert log.comparisons() == (first,)
+
+
+def test_a_choice_holds_until_it_does_not_fit_what_is_loaded(tmp_path):
+    log = session(tmp_path)
+    for i in range(6):
+        log.add(run_of(plain_steps(40, 50.0 + i % 2)))
+    log.take_up(record(log.runs, prompt_set="found"))
+    chosen = msgspec.structs.replace(log.baseline, id="chosen", name="chosen", n_threads=8)
+    log.baseline = chosen
+    log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM))
+    assert log.baseline == chosen, "an answer that it does not fit is told, and changes no choice"
+    assert log.current_baseline().prompt_set == "found"
+    assert log.current_baseline().id != "chosen"
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
+    assert log.baseline.id != "chosen"
+
+
+def test_a_live_baseline_of_the_same_length_comes_before_a_recorded_one_of_another(tmp_path):
+    log = session(tmp_path)
+    for i in range(6):
+        log.add(run_of(plain_steps(40, 50.0 + i % 2)))
+    log.take_up(record(log.runs, prompt_set="short"))
+    log.begin_anew()
+    log.add(run_of(plain_steps(40, 20.0, n_ctx=3000), speculation=NGRAM))
+    assert log.current_baseline().kind == "recorded", "better than none"
+    log.add(run_of(plain_steps(40, 20.0, n_ctx=3000)))
+    log.add(run_of(plain_steps(40, 25.0, n_ctx=3000), speculation=NGRAM))
+    assert (log.current_baseline().kind, log.current_baseline().context_bucket) == ("live", 4096)
+    assert log.to_metrics().baseline == log.current_baseline()
+    log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM))
+    assert log.current_baseline().kind == "recorded"
+
+
+def test_pairs_of_each_length_take_the_baseline_recorded_at_it(tmp_path):
+    log = session(tmp_path)
+    for n_ctx in (20, 3000):
+        for i in range(6):
+            log.add(run_of(plain_steps(40, 50.0 + i % 2, n_ctx=n_ctx)))
+    log.take_up(record(log.runs, prompt_set="both"))
+    log.begin_anew()
+    for n_ctx in (20, 3000):
+        for _ in range(3):
+            log.add(run_of(plain_steps(40, 80.0, n_ctx=n_ctx), speculation=NGRAM))
+    assert log.comparisons()[0].n_pairs == 6
+    metrics = log.to_metrics()
+    assert {metrics.baseline.context_bucket, *(b.context_bucket for b in metrics.baselines)} == {1024, 4096}
+
+
+def test_a_plain_answer_with_a_draft_model_loaded_is_no_half_of_a_pair(tmp_path):
+    draft = tmp_path / "draft.gguf"
+    draft.write_bytes(b"GGUF draft")
+    log = session(tmp_path, draft)
+    answers(log, 6, 50.0, 80.0)
+    assert log.comparisons()[0].n_pairs == 0
+
+
+def test_samplers_and_bounds_of_drafts_are_conditions(tmp_path):
+    log = session(tmp_path)
+    for _ in range(6):
+        log.add(run_of(plain_steps(40, 50.0), sampling=Sampling(seed=1, top_k=40)))
+        log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM, sampling=Sampling(seed=1, top_k=0)))
+    (comparison,) = log.comparisons()
+    assert comparison.n_pairs == 0
+    assert log.runs[0].conditions.sampler == "top-k 40, top-p 0.95, min-p 0.05"
+    log = session(tmp_path)
+    for least, p_min in ((0, 0.0), (2, 0.0), (0, 0.5)):
+        way = msgspec.structs.replace(NGRAM, draft_min=least, p_min=p_min)
+        log.add(run_of(plain_steps(40, 80.0), speculation=way))
+    assert [(c.draft_min, c.p_min) for c in log.comparisons()] == [(0, 0.0), (2, 0.0), (0, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("sampling", "words"),
+    [
+        (Sampling(seed=1, temperature=0.0), "no filter"),
+        (Sampling(seed=1, top_k=0, top_p=1.0, min_p=0.0), "no filter"),
+        (Sampling(seed=1, temperature=0.0, repeat_penalty=1.1), "repeat penalty 1.1, over 64 tokens"),
+        (Sampling(seed=1, temperature=0.0, grammar="root ::= [a]"), "grammar"),
+    ],
+)
+def test_what_the_choice_of_a_token_goes_through(sampling, words):
+    assert recorder(sampling=sampling).finish().sampler == words
+
+
 def test_subscribers_hear_of_every_change_until_they_leave(tmp_path):
     log, heard = session(tmp_path), []
     leave = log.subscribe(lambda: heard.append(len(log.runs)))
