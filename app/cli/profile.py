@@ -7,7 +7,7 @@ import os
 import sys
 import textwrap
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,14 +16,15 @@ import typer
 from app.cli import options
 from app.cli.bench_report import band, bracket_words
 from app.cli.hosting import host
+from app.cli.load_options import LoadOptions
 from app.cli.measure import tell_notices
 from app.cli.terminal import note
 from app.engine.client import UNWATCHED_S
 from app.errors import UsageError
-from app.host import PairChoice
 from app.host.profiling import LENGTHS, NGRAM_LENGTHS, ProfilePlan, Profiler, drafts_to_try
 from app.metrics.profile import Profile, Row, profile_json, write_profile, write_training
 from app.metrics.prompts import MIXED, SETS, load_prompts
+from app.metrics.redaction import redacted_profile
 from app.models.library import Library
 from app.protocol import DraftTokens, Sampling
 
@@ -55,7 +56,14 @@ Rounds = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Also write profile.json, profile.csv and training.jsonl there."),
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Also write profile.json, profile.csv and training.jsonl there; only the last has your prompts.",
+    ),
+]
+WithPrompts = Annotated[
+    bool, typer.Option("--with-prompts", help="Keep prompts, your names for them, and paths in the result, too.")
 ]
 
 
@@ -71,9 +79,9 @@ class ProfileOptions:
     temperature: options.Temperature = 0.0
     seed: options.Seed = 1
     max_tokens: options.MaxTokens = 128
-    nctx: options.Context = 4096
-    threads: options.Threads = 0
+    how: LoadOptions = field(default_factory=LoadOptions)
     out: Out = None
+    with_prompts: WithPrompts = False
     as_json: options.FactsAsJson = False
 
     def lengths(self) -> tuple[tuple[DraftTokens, ...], tuple[DraftTokens, ...]]:
@@ -98,7 +106,7 @@ def profile(chosen: ProfileOptions) -> None:
     lengths, ngram_lengths = chosen.lengths()
     library = Library()
     plan = ProfilePlan(
-        pair=PairChoice(chosen.target, n_ctx=chosen.nctx, n_threads=chosen.threads),
+        pair=chosen.how.pair(chosen.target, None),
         prompts=prompts,
         sampling=Sampling(seed=options.fresh_seed(chosen.seed), temperature=chosen.temperature),
         drafts=_drafts(chosen, library),
@@ -128,6 +136,7 @@ async def _profile(chosen: ProfileOptions, plan: ProfilePlan) -> None:
             async for step in steps:
                 note(f"[{step.fraction:4.0%}] {step.words}")
         result = profiler.result()
+    result = result if chosen.with_prompts else redacted_profile(result)
     if chosen.out is not None:
         write_profile(result, chosen.out / "profile.json")
         write_profile(result, chosen.out / "profile.csv")

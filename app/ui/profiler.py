@@ -17,6 +17,7 @@ from app.host import Host
 from app.host.profiling import ProfilePlan, Profiler, drafts_to_try
 from app.metrics.profile import Candidate, Profile, write_profile, write_training
 from app.metrics.prompts import MIXED, Prompt, load_prompts
+from app.metrics.redaction import redacted_profile
 from app.models.library import Library
 from app.protocol import ChatMessage
 from app.ui.profile_dialog import ProfileDialog
@@ -244,9 +245,9 @@ class ProfilerControl(QObject):
         dialog.open()
 
     def write_result(self, path: str) -> None:
-        """Write the result; the ending of the name says how."""
+        """Write the result without prompts and paths; the ending of the name says how."""
         if self._result is not None:
-            result = self._result
+            result = redacted_profile(self._result)
             self._write(path, lambda: write_profile(result, Path(path)))
 
     def write_training(self, path: str) -> None:
