@@ -4,8 +4,8 @@ The real window is shown under its own Xvfb with the models that are named, reco
 for its verdict. Pictures of the screen (the dialog, the recording, the verdict in light and dark) and what the panel
 said go into a folder. The exit status is 1 if the verdict is not among those expected, 2 if there is none to be had.
 
-    python -m tests.benchmarks.verdicts TARGET [--draft FILE] [--length N|auto] [--prompts SET] [--rounds N]
-                                        --expect pays|costs|"cannot tell"[,…] --out DIR [--limit MINUTES]
+    python -m tests.benchmarks.verdicts TARGET [--draft FILE] [--length N|auto] [--any-rounding] [--prompts SET]
+                                        [--rounds N] --expect pays|costs|"cannot tell"[,…] --out DIR [--limit MINUTES]
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Case:
     target: str
     draft: str | None
     length: int | str
+    exact: bool
     prompts: str
     rounds: int
     expected: tuple[str, ...]
@@ -95,7 +96,8 @@ def run(case: Case) -> int:
     async def whole() -> int:
         controller = Controller(window, theme)
         kinds = ("draft-simple",) if case.draft else ("ngram",)
-        chosen = {"target": case.target, "draft": case.draft, "spec_types": kinds, "draft_tokens": case.length}
+        chosen = {"target": case.target, "draft": case.draft, "spec_types": kinds}
+        chosen |= {"draft_tokens": case.length, "exact": case.exact}
         controller.choices.change(**chosen, speculation=True, temperature=0.0)
         controller.start()
         try:
@@ -192,12 +194,21 @@ def _said(controller: Controller, case: Case) -> dict[str, object]:
         "pairs": found.n_pairs if found is not None else 0,
         "interval": [found.speedup.low, found.speedup.high] if found is not None and found.speedup else None,
         "runs": [
-            {"prompt": run.prompt, "drafting": run.spec_type, "tps": run.decode_tps, "tokens": run.tokens}
+            {
+                "prompt": run.prompt,
+                "drafting": run.spec_type,
+                "tps": run.decode_tps,
+                "tokens": run.tokens,
+                "n_exact": run.n_exact,
+                "longest_draft": max((step.proposed for step in run.steps), default=0),
+            }
             for run in session.runs
             if not run.excluded
         ],
         "target": facts.target.name if facts.target else case.target,
         "draft_tokens": case.length,
+        "any_rounding": not case.exact,
+        "n_exact": found.n_exact if found is not None else None,
         "cores": facts.machine.cores,
     }
 
@@ -208,6 +219,11 @@ def parse() -> Case:
     parser.add_argument("target", help="a model's name or file; 'starter' is the one that comes along")
     parser.add_argument("--draft", help="file of a draft model (default: n-gram drafts)")
     parser.add_argument("--length", default="auto", help="draft length (default: %(default)s)")
+    parser.add_argument(
+        "--any-rounding",
+        action="store_true",
+        help="drafts as long as asked, also where their rounding may tip a near tie",
+    )
     parser.add_argument("--prompts", default="code", help="a built-in set (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="answers to each prompt, each way (default: %(default)s)")
     parser.add_argument("--expect", required=True, help=f"of {', '.join(VERDICTS)}; several with commas")
@@ -220,7 +236,17 @@ def parse() -> Case:
     if len(load_prompts(asked.prompts)) * asked.rounds < max(MIN_RUNS, MIN_PAIRS):
         parser.error(f"too few answers for a verdict: {asked.prompts}, {asked.rounds} each")
     length = int(asked.length) if asked.length.isdecimal() else asked.length
-    return Case(asked.target, asked.draft, length, asked.prompts, asked.rounds, expected, asked.out, asked.limit * 60)
+    return Case(
+        target=asked.target,
+        draft=asked.draft,
+        length=length,
+        exact=not asked.any_rounding,
+        prompts=asked.prompts,
+        rounds=asked.rounds,
+        expected=expected,
+        out=asked.out,
+        limit_s=asked.limit * 60,
+    )
 
 
 def main() -> int:

@@ -27,11 +27,15 @@ def test_ngram_on_prose_does_not_pay_and_the_screen_says_so(tmp_path):
     assert status == 0, said
     assert found["pairs"] == 8
     assert found["seen"] in found["verdict"].lower()
+    assert found["any_rounding"] is False
+    assert found["n_exact"] >= 0
+    assert all({"n_exact", "longest_draft"} <= set(run) for run in found["runs"])
     for name in ("dialog", "recording", "verdict-light", "verdict-dark"):
         assert QImage(str(tmp_path / f"{name}.png")).width() == 1280
 
 
 def test_a_verdict_that_cannot_come_is_refused_before_anything_is_loaded(tmp_path):
-    status, said, found = verdict_of(tmp_path, "--prompts", "prose", "--rounds", "1", "--expect", "pays")
+    asked = ("--prompts", "prose", "--rounds", "1", "--length", "5", "--any-rounding", "--expect", "pays")
+    status, said, found = verdict_of(tmp_path, *asked)
     assert (status, found) == (2, None)
     assert "too few answers" in said
