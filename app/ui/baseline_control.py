@@ -18,7 +18,7 @@ from app.metrics.surroundings import SystemSource
 from app.protocol import Chunk, Speculation, Started
 from app.ui.baselines import BaselineDialog
 from app.ui.recording import Recording, RecordingPlan, built_in_plan, own_prompts
-from app.ui.said import said
+from app.ui.said import said, said_each
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class BaselineControl(QObject):
             self._recording.cancel()
 
     async def _record(self) -> None:
-        way = Speculation(types=self._choices.kinds, draft_tokens=self._choices.settings.draft_tokens)
+        way = self._choices.drafting()
         sampling = self._choices.sampling(_RECORD_SEED)
         recording = self._running = Recording(self._host, sampling, way, self._on_event, self._source)
         words = ""
@@ -120,6 +120,11 @@ class BaselineControl(QObject):
             words = tr("The recording failed. {message} {hint}").format(
                 message=said(fault.message), hint=said(fault.hint)
             )
+        except Exception as fault:  # a fault of ours: it is told, and the panel does not stay at its progress bar
+            logger.exception("recording failed")
+            words = tr("The recording failed. {message} {hint}").format(
+                message=f"{type(fault).__name__}: {fault}", hint=tr("Its answers count nowhere.")
+            )
         finally:
             self._recording = self._running = None
             self._window.panel.show_recording(None, words)
@@ -129,7 +134,7 @@ class BaselineControl(QObject):
     def _keep(self, baselines: tuple[Baseline, ...]) -> str:
         """Use what was recorded and save it; return what else went on meanwhile, in words."""
         session = self._host.session
-        session.baseline = baselines[0]
+        session.take_up(baselines)
         try:
             for baseline in baselines:
                 session.baselines.save(baseline)
@@ -138,7 +143,7 @@ class BaselineControl(QObject):
                 message=said(fault.message), hint=said(fault.hint)
             )
         notes = baselines[0].notes
-        return tr("Recorded. Meanwhile {notes}.").format(notes="; ".join(notes)) if notes else ""
+        return tr("Recorded. Meanwhile {notes}.").format(notes=said_each(notes)) if notes else ""
 
     def _on_event(self, event: AnswerEvent, way: Speculation) -> None:
         if isinstance(event, Started):
@@ -174,9 +179,8 @@ class BaselineControl(QObject):
         can_record = self._host.state.loaded is not None and not self._answering.is_busy and not self.is_recording
         dialog.enable_recording(can_record=can_record, why_not="" if can_record else tr("Something else is running."))
         found = await asyncio.to_thread(session.baselines.all)
-        reading = await asyncio.to_thread(self._source.read)
         now = session.conditions_now()
-        reasons = [staleness(one, now, reading) if now else [tr("no model is loaded")] for one in found]
+        reasons = [staleness(one, now) if now else [tr("no model is loaded")] for one in found]
         used = session.baseline.id if session.baseline else ""
         if isValid(dialog) and dialog.isVisible() and number == dialog.n_looks:
             dialog.show_baselines(found, reasons, used)

@@ -31,7 +31,7 @@ from app.metrics.baseline import MIN_RUNS
 from app.metrics.prompts import SETS, load_prompts
 from app.ui.dialog_size import fit
 from app.ui.recording import MOST_ROUNDS, RecordingPlan, built_in_plan
-from app.ui.said import fault_words
+from app.ui.said import fault_words, said, said_each
 from app.ui.theme import GRID, named, number_font
 from app.ui.tr import tr
 
@@ -189,7 +189,7 @@ class BaselineDialog(QDialog):
             self._about.setText(tr("No baseline has been recorded yet. Record one, and speeds are held against it."))
             return
         item = self._list.currentItem()
-        noted = " " + tr("Meanwhile: {notes}.").format(notes="; ".join(baseline.notes)) if baseline.notes else ""
+        noted = " " + tr("Meanwhile: {notes}.").format(notes=said_each(baseline.notes)) if baseline.notes else ""
         why = item.toolTip(_STATE) if item is not None else ""
         self._about.setText(
             tr("{target_file}, prompts: {prompt_set}.{noted} {why}")
@@ -274,7 +274,7 @@ class BaselineDialog(QDialog):
 def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTreeWidgetItem:
     band = baseline.decode_tps
     kind = tr("sampled") if baseline.sampled else tr("greedy")
-    state = tr("stale: {reasons}").format(reasons=reasons[0]) if reasons else tr("fits what is loaded")
+    state = tr("stale: {reasons}").format(reasons=said(reasons[0])) if reasons else tr("fits what is loaded")
     item = QTreeWidgetItem(
         [
             baseline.name,
@@ -287,7 +287,7 @@ def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTree
         ]
     )
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
-    item.setToolTip(_STATE, tr("Stale: {reasons}.").format(reasons="; ".join(reasons)) if reasons else "")
+    item.setToolTip(_STATE, tr("Stale: {reasons}.").format(reasons=said_each(reasons)) if reasons else "")
     font = number_font(bold=is_used)
     for column in range(len(COLUMNS)):
         item.setFont(column, font)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from app.errors import SlipstreamError, import_hint
-from app.ui.figures import answer_title, band_of, comparison_words, current_baseline, facts_of
+from app.ui.figures import answer_title, band_of, comparison_words, facts_of
 from app.ui.tr import tr
 from app.ui.trace import MAX_TRACES, LiveTrace, Timeline
 
@@ -118,7 +118,7 @@ class ChartControl(QObject):
         self._panel.show_answers(self._titles)
         self._show_selected()
         if self._panel.charts is not None:
-            band = band_of(current_baseline(self._session))
+            band = band_of(self._session.current_baseline())
             self._panel.charts.show_band(band)
             self._panel.charts.note_change()
             self._panel.show_charts(has_data=bool(self._timeline.traces or band))

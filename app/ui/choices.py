@@ -198,8 +198,10 @@ class Choices:
 
     def speculation(self) -> Speculation:
         """How the next answer is drafted."""
-        if not self.settings.speculation:
-            return Speculation()
+        return self.drafting() if self.settings.speculation else Speculation()
+
+    def drafting(self) -> Speculation:
+        """How answers are drafted, whether or not the switch is on."""
         length = self.settings.draft_tokens
         if isinstance(length, int):
             length = min(max(1, length), MAX_DRAFT_TOKENS)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from app.metrics.baseline import differences
+from app.metrics.baseline import differences, staleness
+from app.metrics.disturbance import paging
 from app.metrics.energy import tokens_per_wh
 from app.metrics.outlook import outlook
 from app.metrics.values import is_complete, is_lossy, is_plain
 from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, MOST_PAIRS, usable
+from app.ui.said import said, said_each
 from app.ui.tr import tr
 from app.ui.trace import Band
 from app.ui.wording import drafter_name, length_words
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from app.metrics.recorder import SessionLog
     from app.metrics.values import Run
 
-Offer = Literal["", "record", "switch off"]
+Offer = Literal["", "record", "record here", "switch off"]
 """The next step that the panel offers, if there is one."""
 
 
@@ -62,7 +64,7 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
         tr("off") if run.spec_type == "none" else tr("not engaged: {not_engaged}").format(not_engaged=run.not_engaged)
     )
     if run.engaged:
-        drafting = f"{drafter_name(run.spec_type)}, {length_words(run.draft_tokens)}"
+        drafting = f"{drafter_name(run.spec_type)}, {length_words(run.draft_tokens, run.n_exact)}"
     accepted = "–" if run.acceptance is None else f"{run.accepted:,}/{run.proposed:,} ({run.acceptance:.1%})"
     judged = "–" if run.alpha is None else f"{run.alpha:.2f} ({run.accepted:,}/{run.judged:,})"
     prefill = tr("Newly evaluated prompt tokens ÷ prefill time.")
@@ -81,8 +83,19 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
         Fact(tr("Prefill"), _number(run.prefill_tps, 0, " tok/s"), prefill),
         _energy(run),
         *_rows(run),
+        *_power(run),
         *_marks(run),
     )
+
+
+def _power(run: Run) -> tuple[Fact, ...]:
+    """How the machine was powered, where the system tells: answers on battery and on mains are no pair."""
+    told = run.surroundings
+    if told is None or (told.on_battery is None and not told.power_mode):
+        return ()
+    supply = "" if told.on_battery is None else tr("battery") if told.on_battery else tr("mains power")
+    meaning = tr("Only answers on the same supply and in the same power mode are held against each other.")
+    return (Fact(tr("Power"), ", ".join(filter(None, (supply, told.power_mode))), meaning),)
 
 
 def _energy(run: Run) -> Fact:
@@ -120,10 +133,17 @@ def _rows(run: Run) -> tuple[Fact, ...]:
 def _marks(run: Run) -> tuple[Fact, ...]:
     """Why an answer does not count, and what else went on meanwhile, where there is something to say."""
     found = (
-        [Fact(tr("Does not count"), run.excluded, tr("It enters no verdict and no baseline."))] if run.excluded else []
+        [Fact(tr("Does not count"), said(run.excluded), tr("It enters no verdict and no baseline."))]
+        if run.excluded
+        else []
     )
     if run.notes:
-        found.append(Fact(tr("Meanwhile"), "; ".join(run.notes), tr("What else went on while this was measured.")))
+        found.append(
+            Fact(tr("Meanwhile"), "; ".join(map(said, run.notes)), tr("What else went on while this was measured."))
+        )
+    if words := paging(run):
+        meaning = tr("Weights that are not in memory are read from the disk in the midst of a pass.")
+        found.append(Fact(tr("Memory"), said(words), meaning))
     return tuple(found)
 
 
@@ -151,7 +171,7 @@ def comparison_words(chosen: Sequence[tuple[int, Run]]) -> str:
         return tr("{pair}: no comparison, the conditions of one are not known.").format(pair=pair)
     if reasons := differences(b.conditions, a.conditions):
         return tr("{pair}: no comparison under unlike conditions: {reasons}.").format(
-            pair=pair, reasons="; ".join(reasons)
+            pair=pair, reasons=said_each(reasons)
         )
     return tr("{pair}: {decode_tps:.2f}× as fast. One pair is no verdict.").format(
         pair=pair, decode_tps=b.decode_tps / a.decode_tps
@@ -166,7 +186,7 @@ def exclusion(run: Run) -> str:
         is_stopped = run.stop_reason == "cancelled"
         return tr("is left out: it was stopped") if is_stopped else tr("is left out: it was broken off by a fault")
     if run.excluded:
-        return tr("is left out: {excluded}").format(excluded=run.excluded)
+        return tr("is left out: {excluded}").format(excluded=said(run.excluded))
     if not is_complete(run) or run.tokens < MIN_TOKENS:
         return tr("is left out: it has fewer than {min_tokens} tokens").format(min_tokens=MIN_TOKENS)
     if not is_plain(run) and not run.engaged:
@@ -181,15 +201,17 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
     baseline = baseline_words(session)
     newest = next((run for run in reversed(session.runs) if session.comparison_of(run)), None)
     comparison = session.comparison_of(newest) if newest is not None else None
-    notes = [_left_out(session)]
+    refused, offer = _baseline_refusal(session, newest)
     if newest is None or comparison is None:
-        return Standing(tr("Does speculation pay? Not measured yet."), baseline, _joined(notes))
-    notes.append(outlook_words(newest, session))
-    if not comparison.n_pairs:
-        notes.append(_refusal(session, newest))
-    offer: Offer = "switch off" if comparison.verdict == "costs" and is_on else ""
-    if comparison.verdict == "cannot tell":
-        offer = _record_offer(session)
+        notes = [_left_out(session), refused]
+        return Standing(tr("Does speculation pay? Not measured yet."), baseline, _joined(notes), offer)
+    if not refused and not comparison.n_pairs:
+        refused = _refusal(session, newest)
+    notes = [_left_out(session), outlook_words(newest, session), refused]
+    if comparison.verdict != "cannot tell":
+        offer = "switch off" if comparison.verdict == "costs" and is_on else ""
+    elif not offer and (refused or session.baseline is None):
+        offer = "record"
     return Standing(verdict_words(comparison), baseline, _joined(notes), offer)
 
 
@@ -215,8 +237,11 @@ def verdict_words(comparison: Comparison) -> str:
     )
     if comparison.pairs_needed is None and low >= 1 / NO_DIFFERENCE and high <= NO_DIFFERENCE:
         return tr("Does speculation pay? Cannot tell: {band}, as good as no difference").format(band=band)
+    if comparison.pairs_needed is None and comparison.drift:
+        words = tr("Does speculation pay? Cannot tell: {band} against an earlier session (answer with it off, too)")
+        return words.format(band=band)
     if comparison.pairs_needed is None:
-        return tr("Does speculation pay? Cannot tell: {band} (needs over {most_pairs} more runs)").format(
+        return tr("Does speculation pay? Cannot tell: {band} (needs over {most_pairs} more pairs of answers)").format(
             band=band, most_pairs=MOST_PAIRS
         )
     return tr("Does speculation pay? Cannot tell yet: {band} (needs about {more})").format(
@@ -225,12 +250,12 @@ def verdict_words(comparison: Comparison) -> str:
 
 
 def _more(n_pairs: int) -> str:
-    return tr("%n more run(s)", None, n_pairs)
+    return tr("%n more pair(s) of answers", None, n_pairs)
 
 
 def outlook_words(run: Run, session: SessionLog) -> str:
     """Say what was predicted for an answer beside what it measured, and the cause when they differ."""
-    baseline = current_baseline(session)
+    baseline = session.current_baseline()
     alike = baseline if baseline and run.conditions and not differences(baseline, run.conditions) else None
     told = outlook(run, session.runs, alike.decode_tps if alike else None)
     if told is None:
@@ -241,16 +266,47 @@ def outlook_words(run: Run, session: SessionLog) -> str:
         words = tr("Predicted {speedup:.2f}×, last answer measured {median:.2f}× ({low:.2f}–{high:.2f})").format(
             speedup=told.prediction.speedup, median=band.median, low=band.low, high=band.high
         )
-    if told.cause:
-        words += f": {told.cause}"
-    elif told.hopeless:
-        words += f": {told.hopeless}"
+    if why := told.cause or told.hopeless:
+        words += f": {said_each(why.split('; '))}"
     return f"{words}."
 
 
 def _left_out(session: SessionLog) -> str:
-    why = exclusion(session.runs[-1]) if session.runs else ""
+    last = session.runs[-1] if session.runs else None
+    why = exclusion(last) if last is not None else ""
+    if last is not None and not why and is_plain(last) and last.conditions and last.conditions.draft_file:
+        return tr("The last answer is no baseline: the draft model {draft_file} is loaded beside its target.").format(
+            draft_file=last.conditions.draft_file
+        )
     return tr("The last answer {why}.").format(why=why) if why else ""
+
+
+def _baseline_refusal(session: SessionLog, newest: Run | None) -> tuple[str, Offer]:
+    """Say which conditions keep the baseline in use from being held against answers, and what to do; "" if none does.
+
+    It is held against the newest drafted answer of what is loaded, or, before there is one, against what is loaded.
+    """
+    baseline, now = session.baseline, session.conditions_now()
+    if baseline is None or now is None:
+        return "", ""
+    drafted = newest.conditions if newest is not None else None
+    if newest is None or drafted is None or drafted.target_fingerprint != now.target_fingerprint:
+        reasons = staleness(baseline, now)
+        return (_refused_words(baseline.name, reasons), "record") if reasons else ("", "")
+    if reasons := differences(baseline, drafted, bucket=False):
+        return _refused_words(baseline.name, reasons), "record"
+    if session.baseline_of(newest) is None:
+        words = tr(
+            "No verdict against the baseline “{name}”: {reasons}. Answer at this length with speculation off, or "
+            "record on your questions in this conversation."
+        )
+        return words.format(name=baseline.name, reasons=said_each(differences(baseline, drafted))), "record here"
+    return "", ""
+
+
+def _refused_words(name: str, reasons: Sequence[str]) -> str:
+    words = tr("No verdict against the baseline “{name}”: {reasons}. Record one under the conditions of now.")
+    return words.format(name=name, reasons=said_each(reasons))
 
 
 def _refusal(session: SessionLog, newest: Run) -> str:
@@ -260,15 +316,15 @@ def _refusal(session: SessionLog, newest: Run) -> str:
     plain = next((run for run in reversed(session.runs) if is_plain(run) and usable(run) and run.conditions), None)
     if plain is not None and plain.conditions is not None:
         if reasons := differences(plain.conditions, newest.conditions):
-            return tr("No verdict against the last plain answer: {reasons}.").format(reasons="; ".join(reasons))
+            return tr("No verdict against the last plain answer: {reasons}.").format(reasons=said_each(reasons))
+        if plain.conditions.draft_file:
+            return tr("No verdict against the last plain answer: the draft model {draft_file} was loaded, too.").format(
+                draft_file=plain.conditions.draft_file
+            )
         return ""
-    if session.baseline is None and (refusals := session.baselines.refusals(newest.conditions)):
-        return tr("No verdict against the baseline {refusals}.").format(refusals=refusals[0])
+    if session.baseline is None and (refused := session.baselines.refusals(newest.conditions)):
+        return _refused_words(*refused[0])
     return ""
-
-
-def _record_offer(session: SessionLog) -> Offer:
-    return "record" if session.baseline is None else ""
 
 
 def _joined(notes: list[str]) -> str:
@@ -277,7 +333,7 @@ def _joined(notes: list[str]) -> str:
 
 def baseline_words(session: SessionLog) -> str:
     """Say what the speed is held against, and why not against what was recorded before."""
-    if baseline := current_baseline(session):
+    if baseline := session.current_baseline():
         band = baseline.decode_tps
         of = tr("recorded") if baseline.kind == "recorded" else tr("this session, speculation off")
         answers = tr("%n answer(s)", None, baseline.n_runs)
@@ -285,14 +341,6 @@ def baseline_words(session: SessionLog) -> str:
             median=band.median, low=band.low, high=band.high, answers=answers, of=of
         )
     return tr("No baseline. Record one, or answer a few times with speculation off.")
-
-
-def current_baseline(session: SessionLog) -> Baseline | None:
-    """Return the recorded baseline, or else what the session's plain answers make."""
-    if session.baseline is not None:
-        return session.baseline
-    plain = [run for run in session.runs if is_plain(run) and usable(run)]
-    return session.live_baseline(plain[-1]) if plain else None
 
 
 def band_of(baseline: Baseline | None) -> Band | None:

@@ -150,10 +150,7 @@ class Recording:
     async def _summed_up(self, plain: Sequence[Run], plan: RecordingPlan, watch: Watch) -> tuple[Baseline, ...]:
         notes = await asyncio.to_thread(watch.notes)
         found = record(plain, prompt_set=plan.prompt_set, name=plan.name)
-        power_mode, on_battery = watch.last.power_mode, watch.last.on_battery
-        return tuple(
-            msgspec.structs.replace(one, notes=notes, power_mode=power_mode, on_battery=on_battery) for one in found
-        )
+        return tuple(msgspec.structs.replace(one, notes=notes) for one in found)
 
     def _blocks(self, pair: PairChoice, plan: RecordingPlan) -> list[_Block]:
         alone = replace(pair, draft=None)

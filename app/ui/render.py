@@ -19,7 +19,7 @@ from app.protocol import Engagement
 from app.ui.charts import SpeedCharts
 from app.ui.chats import finish_stored
 from app.ui.display import show_qt_its_plugins
-from app.ui.figures import answer_title, band_of, current_baseline, facts_of, standing
+from app.ui.figures import answer_title, band_of, facts_of, standing
 from app.ui.main_window import MainWindow
 from app.ui.pair_bar import NGRAM, NO_DRAFTER, ModelOption
 from app.ui.passing_state import passing_state
@@ -123,7 +123,7 @@ def _show_session(window: MainWindow, session: SessionLog) -> None:
     panel, runs = window.panel, session.runs
     charts = SpeedCharts()
     charts.show_timeline(Timeline.of_runs(runs), is_following=False)
-    charts.show_band(band_of(current_baseline(session)))
+    charts.show_band(band_of(session.current_baseline()))
     panel.install_charts(charts)
     panel.show_charts(has_data=bool(runs))
     panel.show_answers([(run.id, answer_title(run, number)) for number, run in enumerate(runs, start=1)])

@@ -20,7 +20,6 @@ from app.metrics.machine import cpu_name
 from app.metrics.roofline import Roofline, active_weight_bytes, known_part, traffic
 from app.metrics.values import Run, is_plain
 from app.metrics.verdict import usable
-from app.ui.figures import current_baseline
 from app.ui.theme import GRID, colours, follow, named, number_font
 from app.ui.tr import tr
 
@@ -242,7 +241,7 @@ class RooflineControl(QObject):
         plain, drafted = self._latest()
         position = _middle_position(drafted or plain)
         roof = Roofline(traffic(header, position, pair.memory), self._bandwidth.bytes_per_s)
-        baseline = current_baseline(self._host.session)
+        baseline = self._host.session.current_baseline()
         plain_tps = baseline.decode_tps.median if baseline is not None else plain.decode_tps if plain else None
         draft_bytes = active_weight_bytes(draft) if draft is not None else 0
         self.gauge.show_gauge(

@@ -8,6 +8,7 @@ sentences themselves are looked for in turn. What is not known stays as it came.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -81,6 +82,11 @@ def _said(words: str, depth: int) -> str:
 def fault_words(fault: SlipstreamError) -> str:
     """What went wrong, and what to do next."""
     return f"{said(fault.message)} {said(fault.hint)}".strip()
+
+
+def said_each(reasons: Iterable[str]) -> str:
+    """Several reasons or causes, one behind the other."""
+    return "; ".join(map(said, reasons))
 
 
 def forget() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP
 
+from app.ui.said_metric_texts import METRICS
 from app.ui.said_model_texts import HOST, MODELS, SERVERS
 
 _ENGINE = (
@@ -316,4 +317,4 @@ _CHAT = (
     QT_TRANSLATE_NOOP("", "Free some space"),
 )
 
-TEXTS = tuple(str(text) for text in (*_ENGINE, *_CHAT, *HOST, *SERVERS, *MODELS))
+TEXTS = tuple(str(text) for text in (*_ENGINE, *_CHAT, *HOST, *SERVERS, *MODELS, *METRICS))

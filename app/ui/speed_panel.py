@@ -38,7 +38,12 @@ QWIDGETSIZE_MAX = (1 << 24) - 1
 CHARTS_PX = 300
 """Least height of the charts with the usual font; a lower panel scrolls."""
 
-_OFFERS = {"": "", "record": tr("Record a baseline"), "switch off": tr("Switch speculation off")}
+_OFFERS = {
+    "": "",
+    "record": tr("Record a baseline"),
+    "record here": tr("Record on my own questions…"),
+    "switch off": tr("Switch speculation off"),
+}
 
 _SPEED_TIP = tr(
     "Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time. "
@@ -265,6 +270,8 @@ class SpeedPanel(QWidget):
         """Do what was offered."""
         if self._offered == "record":
             self.record_requested.emit()
+        elif self._offered == "record here":
+            self.foot.baselines_requested.emit()
         elif self._offered:
             self.switch_off_requested.emit()
 
@@ -326,7 +333,7 @@ class SpeedPanel(QWidget):
         """Offer only what can be done now."""
         self.foot.record.setEnabled(can_record)
         self.foot.export.setEnabled(can_export)
-        self._offer.setEnabled(can_record or self._offered != "record")
+        self._offer.setEnabled(can_record or not self._offered.startswith("record"))
 
     def _add_fact_row(self) -> None:
         # A long value (why nothing was engaged) wraps: the panel is as wide as the person made it.

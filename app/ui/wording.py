@@ -105,8 +105,11 @@ def engagement_words(engagement: Engagement) -> str:
     return tr("not engaged: {reason}").format(reason=said(engagement.reason))
 
 
-def length_words(draft_tokens: DraftTokens) -> str:
-    """How long drafts may be."""
+def length_words(draft_tokens: DraftTokens, n_exact: int = 0) -> str:
+    """How long drafts may be; kept to ``n_exact`` tokens, where rounding would change a word beyond."""
+    if n_exact and (isinstance(draft_tokens, str) or n_exact < draft_tokens):
+        words = tr("{length}, kept to {n_exact}")
+        return words.format(length=length_words(draft_tokens), n_exact=n_exact)
     if isinstance(draft_tokens, int):
         return tr("length {draft_tokens}").format(draft_tokens=draft_tokens)
     return tr("length chosen by what pays") if draft_tokens == "auto" else tr("length by the rolling rule")

@@ -197,6 +197,10 @@ Protokoll: {log_dir}</translation>
         <translation>Die Aufnahme ist fehlgeschlagen. {message} {hint}</translation>
     </message>
     <message>
+        <source>Its answers count nowhere.</source>
+        <translation>Ihre Antworten zählen nirgends.</translation>
+    </message>
+    <message>
         <source>Recorded, and in use until the program ends. {message} {hint}</source>
         <translation>Aufgenommen und in Gebrauch, bis das Programm endet. {message} {hint}</translation>
     </message>
@@ -2651,6 +2655,18 @@ Einstellungen: {config_dir}</translation>
         <translation>Einlesen</translation>
     </message>
     <message>
+        <source>mains power</source>
+        <translation>Netz</translation>
+    </message>
+    <message>
+        <source>Only answers on the same supply and in the same power mode are held against each other.</source>
+        <translation>Nur Antworten mit derselben Stromversorgung und im selben Energiemodus werden verglichen.</translation>
+    </message>
+    <message>
+        <source>Power</source>
+        <translation>Strom</translation>
+    </message>
+    <message>
         <source>Tokens ÷ energy from the request to the end; the whole machine&apos;s on battery, else the processor&apos;s.</source>
         <translation>Token ÷ Energie von der Anfrage bis zum Ende; im Akkubetrieb die des ganzen Rechners, sonst die des Prozessors.</translation>
     </message>
@@ -2709,6 +2725,10 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>What else went on while this was measured.</source>
         <translation>Was sonst vorging, während gemessen wurde.</translation>
+    </message>
+    <message>
+        <source>Weights that are not in memory are read from the disk in the midst of a pass.</source>
+        <translation>Gewichte, die nicht im Speicher sind, werden mitten in einem Durchlauf vom Datenträger gelesen.</translation>
     </message>
     <message>
         <source>not engaged</source>
@@ -2791,19 +2811,23 @@ Einstellungen: {config_dir}</translation>
         <translation>Lohnt sich Spekulation? Nicht zu sagen: {band}, so gut wie kein Unterschied</translation>
     </message>
     <message>
-        <source>Does speculation pay? Cannot tell: {band} (needs over {most_pairs} more runs)</source>
-        <translation>Lohnt sich Spekulation? Nicht zu sagen: {band} (braucht über {most_pairs} weitere Läufe)</translation>
+        <source>Does speculation pay? Cannot tell: {band} against an earlier session (answer with it off, too)</source>
+        <translation>Lohnt sich Spekulation? Nicht zu sagen: {band} gegen eine frühere Sitzung (fragen Sie auch ohne sie)</translation>
+    </message>
+    <message>
+        <source>Does speculation pay? Cannot tell: {band} (needs over {most_pairs} more pairs of answers)</source>
+        <translation>Lohnt sich Spekulation? Nicht zu sagen: {band} (braucht über {most_pairs} weitere Antwortpaare)</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more pair(s) of answers</source>
+        <translation>
+            <numerusform>%n weiteres Antwortpaar</numerusform>
+            <numerusform>%n weitere Antwortpaare</numerusform>
+        </translation>
     </message>
     <message>
         <source>Does speculation pay? Cannot tell yet: {band} (needs about {more})</source>
         <translation>Lohnt sich Spekulation? Noch nicht zu sagen: {band} (braucht etwa {more})</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n more run(s)</source>
-        <translation>
-            <numerusform>%n weiteren Lauf</numerusform>
-            <numerusform>%n weitere Läufe</numerusform>
-        </translation>
     </message>
     <message>
         <source>Predicted {speedup:.2f}×</source>
@@ -2814,16 +2838,28 @@ Einstellungen: {config_dir}</translation>
         <translation>Vorausgesagt {speedup:.2f}×, letzte Antwort gemessen {median:.2f}× ({low:.2f}–{high:.2f})</translation>
     </message>
     <message>
+        <source>The last answer is no baseline: the draft model {draft_file} is loaded beside its target.</source>
+        <translation>Die letzte Antwort ist kein Vergleichswert: Neben ihrem Zielmodell ist das Entwurfsmodell {draft_file} geladen.</translation>
+    </message>
+    <message>
         <source>The last answer {why}.</source>
         <translation>Die letzte Antwort {why}.</translation>
+    </message>
+    <message>
+        <source>No verdict against the baseline “{name}”: {reasons}. Answer at this length with speculation off, or record on your questions in this conversation.</source>
+        <translation>Kein Urteil gegen den Vergleichswert „{name}“: {reasons}. Fragen Sie bei dieser Länge mit ausgeschalteter Spekulation, oder nehmen Sie mit Ihren Fragen dieser Unterhaltung auf.</translation>
+    </message>
+    <message>
+        <source>No verdict against the baseline “{name}”: {reasons}. Record one under the conditions of now.</source>
+        <translation>Kein Urteil gegen den Vergleichswert „{name}“: {reasons}. Nehmen Sie einen unter den jetzigen Bedingungen auf.</translation>
     </message>
     <message>
         <source>No verdict against the last plain answer: {reasons}.</source>
         <translation>Kein Urteil gegen die letzte einfache Antwort: {reasons}.</translation>
     </message>
     <message>
-        <source>No verdict against the baseline {refusals}.</source>
-        <translation>Kein Urteil gegen den Vergleichswert {refusals}.</translation>
+        <source>No verdict against the last plain answer: the draft model {draft_file} was loaded, too.</source>
+        <translation>Kein Urteil gegen die letzte einfache Antwort: Das Entwurfsmodell {draft_file} war auch geladen.</translation>
     </message>
     <message>
         <source>recorded</source>
@@ -5099,6 +5135,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Einen Vergleichswert aufnehmen</translation>
     </message>
     <message>
+        <source>Record on my own questions…</source>
+        <translation>Mit eigenen Fragen aufnehmen…</translation>
+    </message>
+    <message>
         <source>Switch speculation off</source>
         <translation>Spekulation ausschalten</translation>
     </message>
@@ -5489,6 +5529,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>not engaged: {reason}</source>
         <translation>nicht aktiv: {reason}</translation>
+    </message>
+    <message>
+        <source>{length}, kept to {n_exact}</source>
+        <translation>{length}, auf {n_exact} begrenzt</translation>
     </message>
     <message>
         <source>length {draft_tokens}</source>
@@ -7006,6 +7050,222 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>{model} answers. What you write goes to {place}, encrypted.</source>
         <translation>{model} antwortet. Was Sie schreiben, geht verschlüsselt an {place}.</translation>
+    </message>
+    <message>
+        <source>it is of another target file ({file}, not {other})</source>
+        <translation>gehört zu einer anderen Zieldatei ({file}, nicht {other})</translation>
+    </message>
+    <message>
+        <source>its quantisation is {one}, not {other}</source>
+        <translation>hat die Quantisierung {one}, nicht {other}</translation>
+    </message>
+    <message>
+        <source>it ran on {device}, not on {other}</source>
+        <translation>lief auf {device}, nicht auf {other}</translation>
+    </message>
+    <message>
+        <source>it ran with {n_threads} threads, not with {other}</source>
+        <translation>lief mit {n_threads} Threads, nicht mit {other}</translation>
+    </message>
+    <message>
+        <source>its conversation memory was {one}, not {other}</source>
+        <translation>hatte den Gesprächsspeicher {one}, nicht {other}</translation>
+    </message>
+    <message>
+        <source>it ran on llama.cpp {commit}, not on {other}</source>
+        <translation>lief mit llama.cpp {commit}, nicht mit {other}</translation>
+    </message>
+    <message>
+        <source>it ran with {version}, not with {other}</source>
+        <translation>lief mit {version}, nicht mit {other}</translation>
+    </message>
+    <message>
+        <source>an older Slipstream</source>
+        <translation>einem älteren Slipstream</translation>
+    </message>
+    <message>
+        <source>one is sampled, the other greedy (temperature 0)</source>
+        <translation>eines ist gezogen, das andere gierig (Temperatur 0)</translation>
+    </message>
+    <message>
+        <source>its sampler was {one}, not {other}</source>
+        <translation>hatte die Auswahl {one}, nicht {other}</translation>
+    </message>
+    <message>
+        <source>its answers end within {n_tokens} tokens of context, not within {other}</source>
+        <translation>endet innerhalb von {n_tokens} Token Kontext, nicht innerhalb von {other}</translation>
+    </message>
+    <message>
+        <source>it ran on battery, not on mains power</source>
+        <translation>lief mit Akku, nicht am Netz</translation>
+    </message>
+    <message>
+        <source>it ran on mains power, not on battery</source>
+        <translation>lief am Netz, nicht mit Akku</translation>
+    </message>
+    <message>
+        <source>the power mode was {one}, not {other}</source>
+        <translation>der Energiemodus war {one}, nicht {other}</translation>
+    </message>
+    <message>
+        <source>the computer slept for {seconds} s meanwhile</source>
+        <translation>der Computer schlief währenddessen {seconds} s</translation>
+    </message>
+    <message>
+        <source>the computer&apos;s clock was set by {seconds} s meanwhile</source>
+        <translation>die Uhr des Computers wurde währenddessen um {seconds} s verstellt</translation>
+    </message>
+    <message>
+        <source>the engine&apos;s clock ran backwards</source>
+        <translation>die Uhr der Engine lief rückwärts</translation>
+    </message>
+    <message>
+        <source>the power supply changed from mains to battery meanwhile</source>
+        <translation>die Stromversorgung wechselte währenddessen vom Netz zum Akku</translation>
+    </message>
+    <message>
+        <source>the power supply changed from battery to mains meanwhile</source>
+        <translation>die Stromversorgung wechselte währenddessen vom Akku zum Netz</translation>
+    </message>
+    <message>
+        <source>the power mode changed from {one} to {other} meanwhile</source>
+        <translation>der Energiemodus wechselte währenddessen von {one} zu {other}</translation>
+    </message>
+    <message>
+        <source>other programs kept {share} of the processor busy</source>
+        <translation>andere Programme beschäftigten {share} des Prozessors</translation>
+    </message>
+    <message>
+        <source>the power supply changed to {supply}</source>
+        <translation>die Stromversorgung wechselte zu {supply}</translation>
+    </message>
+    <message>
+        <source>battery</source>
+        <translation>Akku</translation>
+    </message>
+    <message>
+        <source>mains</source>
+        <translation>Netz</translation>
+    </message>
+    <message>
+        <source>on battery</source>
+        <translation>mit Akku</translation>
+    </message>
+    <message>
+        <source>the power mode changed from {one} to {other}</source>
+        <translation>der Energiemodus wechselte von {one} zu {other}</translation>
+    </message>
+    <message>
+        <source>power mode: {mode}</source>
+        <translation>Energiemodus: {mode}</translation>
+    </message>
+    <message>
+        <source>the processor was at {degrees} °C</source>
+        <translation>der Prozessor hatte {degrees} °C</translation>
+    </message>
+    <message>
+        <source>the processor ran at {share} of its highest clock</source>
+        <translation>der Prozessor lief mit {share} seines höchsten Takts</translation>
+    </message>
+    <message>
+        <source>memory paging: {n} page faults waited for the disk, {of} were in memory</source>
+        <translation>Speicher wird ausgelagert: {n} Seitenfehler warteten auf den Datenträger, {of} waren im Speicher</translation>
+    </message>
+    <message>
+        <source>memory paging: {n} page faults waited for the disk</source>
+        <translation>Speicher wird ausgelagert: {n} Seitenfehler warteten auf den Datenträger</translation>
+    </message>
+    <message>
+        <source>memory paging: only {of} were in memory, {n} page faults brought back the rest</source>
+        <translation>Speicher wird ausgelagert: Nur {of} waren im Speicher, {n} Seitenfehler holten den Rest zurück</translation>
+    </message>
+    <message>
+        <source>{resident} of the target&apos;s {weights} GB</source>
+        <translation>{resident} von {weights} GB des Zielmodells</translation>
+    </message>
+    <message>
+        <source>bus shared: passes while the drafter works cost {ratio} × the same passes alone</source>
+        <translation>Speicherbus geteilt: Durchläufe neben arbeitendem Entwerfer kosten das {ratio}-Fache derselben Durchläufe allein</translation>
+    </message>
+    <message>
+        <source>bus shared: while both work a pass costs {verify} × and a drafted token {draft} × what each costs alone</source>
+        <translation>Speicherbus geteilt: Arbeiten beide, kostet ein Durchlauf das {verify}-Fache und ein entworfenes Token das {draft}-Fache dessen, was sie allein kosten</translation>
+    </message>
+    <message>
+        <source>not to be told from the steps</source>
+        <translation>aus den Schritten nicht zu erkennen</translation>
+    </message>
+    <message>
+        <source>target compute-bound: {n_rows} rows cost {ratio} times one row</source>
+        <translation>Zielmodell rechengebunden: {n_rows} Zeilen kosten das {ratio}-Fache einer Zeile</translation>
+    </message>
+    <message>
+        <source>draft too dear: a drafted token costs {ratio} of a plain pass</source>
+        <translation>Entwurf zu teuer: Ein entworfenes Token kostet {ratio} eines einfachen Durchlaufs</translation>
+    </message>
+    <message>
+        <source>drafts shorter than asked ({mean} of {asked} on average)</source>
+        <translation>Entwürfe kürzer als verlangt (im Mittel {mean} von {asked})</translation>
+    </message>
+    <message>
+        <source>drafts shorter than asked ({mean} of {asked} on average, none in {share} of the steps)</source>
+        <translation>Entwürfe kürzer als verlangt (im Mittel {mean} von {asked}, keiner in {share} der Schritte)</translation>
+    </message>
+    <message>
+        <source>prompt unlike the sample (alpha {own} here, {all} over all prompts)</source>
+        <translation>Prompt anders als die Stichprobe (Alpha hier {own}, über alle Prompts {all})</translation>
+    </message>
+    <message>
+        <source>more or fewer tokens kept than alpha says</source>
+        <translation>mehr oder weniger Token behalten, als Alpha sagt</translation>
+    </message>
+    <message>
+        <source>acceptance falls with position (alpha {first} at 1, {last} at {n})</source>
+        <translation>die Annahme fällt mit der Position (Alpha {first} bei 1, {last} bei {n})</translation>
+    </message>
+    <message>
+        <source>acceptance rises with position (alpha {first} at 1, {last} at {n})</source>
+        <translation>die Annahme steigt mit der Position (Alpha {first} bei 1, {last} bei {n})</translation>
+    </message>
+    <message>
+        <source>{machine} than for the plain answers (one row cost {ratio} × one row there)</source>
+        <translation>{machine} als bei den einfachen Antworten (eine Zeile kostete das {ratio}-Fache einer Zeile dort)</translation>
+    </message>
+    <message>
+        <source>faster machine</source>
+        <translation>Maschine schneller</translation>
+    </message>
+    <message>
+        <source>slower machine</source>
+        <translation>Maschine langsamer</translation>
+    </message>
+    <message>
+        <source>{what} at {n_rows} rows ({here} × one row here)</source>
+        <translation>{what} bei {n_rows} Zeilen (hier das {here}-Fache einer Zeile)</translation>
+    </message>
+    <message>
+        <source>{what} at {n_rows} rows ({here} × one row here, {curve} × on the cost curve)</source>
+        <translation>{what} bei {n_rows} Zeilen (hier das {here}-Fache einer Zeile, auf der Kostenkurve das {curve}-Fache)</translation>
+    </message>
+    <message>
+        <source>target compute-bound</source>
+        <translation>Zielmodell rechengebunden</translation>
+    </message>
+    <message>
+        <source>target less compute-bound than on the cost curve</source>
+        <translation>Zielmodell weniger rechengebunden als auf der Kostenkurve</translation>
+    </message>
+    <message>
+        <source>{what} (a drafted token costs {here} of a plain pass here, {curve} on the cost curve)</source>
+        <translation>{what} (ein entworfenes Token kostet hier {here} eines einfachen Durchlaufs, auf der Kostenkurve {curve})</translation>
+    </message>
+    <message>
+        <source>draft cheaper than on the cost curve</source>
+        <translation>Entwurf billiger als auf der Kostenkurve</translation>
+    </message>
+    <message>
+        <source>draft too dear</source>
+        <translation>Entwurf zu teuer</translation>
     </message>
 </context>
 </TS>

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from app.chat.store import ChatStore
 from app.host import Host
 from app.metrics.baseline import BaselineStore
+from app.metrics.power import Power
 from app.metrics.recorder import SessionLog
 from app.ui import motion
 from app.ui.controller import Controller
@@ -27,6 +28,7 @@ from app.ui.main_window import MainWindow
 from app.ui.message import AnswerView
 from app.ui.theme import ThemeSwitch
 from tests.doubles import Answer, ScriptedEngine
+from tests.metrics.sessions import Powered
 
 LIMIT_S, LIMIT_MS = 90.0, 40_000
 """For a whole story, for one wait: it ends as soon as what it is for has come, so its limit costs nothing."""
@@ -107,6 +109,7 @@ class Program:
         self.answers: Sequence[Answer] = (Answer(),)
         self.engine_options: dict[str, Any] = {}
         self.store: ChatStore | None = None
+        self.power = Powered(Power())
         self.controller: Controller
 
     def make_engine(self) -> ScriptedEngine:
@@ -146,7 +149,7 @@ class Program:
         garbage.start()
 
         async def whole() -> None:
-            session = SessionLog(BaselineStore())
+            session = SessionLog(BaselineStore(), self.power)
             host = Host(make_engine=self.make_engine, session=session)
             self.controller = Controller(self.window, self._theme, host=host, store=self.store)
             if is_started:

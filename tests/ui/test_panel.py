@@ -71,7 +71,7 @@ def test_the_panel_shows_the_figures_of_the_session(program):
         facts = panel.facts()
         assert facts["Acceptance"] == f"{run.accepted}/{run.proposed} ({run.acceptance:.1%})"
         assert facts["Tokens per step"] == f"{run.tokens_per_step:.2f}"
-        assert panel.verdict == "Does speculation pay? Cannot tell yet (needs about 6 more runs)"
+        assert panel.verdict == "Does speculation pay? Cannot tell yet (needs about 6 more pairs of answers)"
         program.window.pair_bar.toggle_speculation()
         await program.ask("plain")
         assert panel.baseline_words.startswith("Baseline 50.0 tok/s")

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.errors import DecodeError
 from app.metrics.baseline import BaselineStore
+from app.metrics.power import Power
 from app.metrics.surroundings import Reading
 from app.metrics.verdict import usable
 from app.protocol import ChatMessage, Generate, Load
@@ -250,6 +251,8 @@ class Restless:
 def test_what_else_went_on_is_noted_with_the_answers_and_the_baseline(program):
     program.answers = (Answer(text=LONG),)
 
+    program.power.told = [Power(on_battery=True, power_mode="balanced")]
+
     async def story():
         program.controller.baselines._source = Restless()
         record(program)
@@ -261,6 +264,84 @@ def test_what_else_went_on_is_noted_with_the_answers_and_the_baseline(program):
         assert program.host.session.runs[-1].notes == expected
         assert "on battery" in program.window.panel.foot.words.text()
         assert BaselineStore().all() == [baseline]
+
+    program.run(story)
+
+
+def test_a_recording_drafts_as_the_switches_say(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        program.controller.choices.change(exact=False, draft_tokens=5)
+        record(program)
+        await recorded(program)
+        ways = {c.speculation for c in generated(program) if c.speculation.types}
+        assert [(way.exact, way.draft_tokens) for way in ways] == [(False, 5)]
+
+    program.run(story)
+
+
+def test_unplugged_the_baseline_is_refused_and_one_click_records_another(program):
+    program.answers = (Answer(text=LONG),)
+    program.power.told = [Power(on_battery=False)]
+
+    async def story():
+        record(program)
+        await recorded(program)
+        panel = program.window.panel
+        assert panel.verdict.startswith("Speculation pays")
+        program.power.told = [Power(on_battery=True)]
+        await program.ask("What is a slipstream?")
+        assert panel.verdict == "Does speculation pay? Cannot tell yet (needs about 6 more pairs of answers)"
+        assert "it ran on mains power, not on battery. Record one under the conditions of now." in panel.note
+        assert panel.offer == "Record a baseline"
+        panel._offer.click()
+        await program.until(lambda: program.controller.baselines.is_recording)
+        await recorded(program)
+        assert panel.verdict.startswith("Speculation pays")
+        assert "No verdict" not in panel.note
+        assert [b.on_battery for b in BaselineStore().all()] == [True, False]
+        on_mains, on_battery = program.host.session.comparisons()
+        assert (on_mains.n_pairs, on_battery.n_pairs) == (6, 6), "the earlier verdict stays as it was"
+
+    program.run(story)
+
+
+def test_a_fault_of_ours_ends_a_recording_in_words(program, expect_log):
+    program.answers = (Answer(text=LONG),)
+
+    class Broken:
+        def read(self):
+            raise RuntimeError("no sensors")
+
+    async def story():
+        program.controller.baselines._source = Broken()
+        expect_log("recording failed")
+        record(program)
+        await recorded(program)
+        foot = program.window.panel.foot
+        assert "The recording failed. RuntimeError: no sensors" in foot.words.text()
+        assert foot.record.isVisible()
+
+    program.run(story)
+
+
+@shows_dialog
+def test_on_its_own_questions_a_baseline_of_this_length_is_offered(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        record(program)
+        await recorded(program)
+        session, panel = program.host.session, program.window.panel
+        session.begin_anew()
+        session.baseline = msgspec.structs.replace(session.baseline, context_bucket=8192)
+        await program.ask("What is a slipstream?")
+        assert "its answers end within 8,192 tokens" in panel.note
+        assert panel.offer == "Record on my own questions…"
+        panel._offer.click()
+        (dialog,) = program.window.findChildren(BaselineDialog)
+        dialog.reject()
 
     program.run(story)
 

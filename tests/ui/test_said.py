@@ -15,7 +15,7 @@ from app.engine.death import died
 from app.errors import EngineDiedError, StoreError
 from app.ui.language import translations_dir
 from app.ui.notice import NoticeBar
-from app.ui.said import fault_words, forget, said
+from app.ui.said import fault_words, forget, said, said_each
 from app.ui.said_texts import TEXTS
 from app.ui.told import Told
 from tests.fair_time import FairWatch
@@ -104,6 +104,22 @@ def test_a_long_text_costs_no_time(german):
     assert said(hostile) == hostile
     assert said("x" * 10_000_000) == "x" * 10_000_000
     assert watch.took_s < 1
+
+
+def test_conditions_and_causes_are_in_the_language(german):
+    battery, mains = "it ran on battery, not on mains power", "it ran on mains power, not on battery"
+    assert said_each([battery, mains]) == "lief mit Akku, nicht am Netz; lief am Netz, nicht mit Akku"
+    assert said("it ran on llama.cpp abc, not on def") == "lief mit llama.cpp abc, nicht mit def"
+    assert said("it ran on GPU, not on CPU") == "lief auf GPU, nicht auf CPU"
+    assert said("target compute-bound at 5 rows (2.00 × one row here, 1.50 × on the cost curve)") == (
+        "Zielmodell rechengebunden bei 5 Zeilen (hier das 2.00-Fache einer Zeile, auf der Kostenkurve das 1.50-Fache)"
+    )
+    paged = "memory paging: 5,000 page faults waited for the disk, 1.1 of the target's 4.0 GB were in memory"
+    assert said(paged) == (
+        "Speicher wird ausgelagert: 5,000 Seitenfehler warteten auf den Datenträger, "
+        "1.1 von 4.0 GB des Zielmodells waren im Speicher"
+    )
+    assert said("the power supply changed from mains to battery meanwhile").startswith("die Stromversorgung wechselte")
 
 
 def test_a_notice_and_an_error_are_in_the_language(german, qtbot):

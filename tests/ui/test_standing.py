@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.recorder import SessionLog
-from app.metrics.values import Interval
+from app.metrics.values import Interval, Surroundings
 from app.protocol import Hello, Loaded, ModelInfo, Plan
 from app.ui.figures import answer_title, comparison_words, exclusion, facts_of, standing, verdict_words
 from app.ui.wording import debt_words, pause_words, tip
@@ -64,9 +64,9 @@ def test_it_costs_and_can_be_switched_off(session):
 def test_it_cannot_tell_yet_and_a_baseline_would_help(session):
     add(session, 2, MIXED)
     said = standing(session, is_on=True)
-    assert said.verdict == "Does speculation pay? Cannot tell yet (needs about 4 more runs)"
+    assert said.verdict == "Does speculation pay? Cannot tell yet (needs about 4 more pairs of answers)"
     assert said.offer == "record"
-    session.baseline = record([run_of(f"b{n}", PLAIN) for n in range(6)], prompt_set="x")[0]
+    session.baseline = baseline_of(session)
     assert standing(session, is_on=True).offer == ""
 
 
@@ -74,15 +74,24 @@ def test_it_cannot_tell_yet_and_a_baseline_would_help(session):
     ("band", "needed", "words"),
     [
         ((1.0, 0.98, 1.03), None, "Cannot tell: 0.98–1.03×, as good as no difference"),
-        ((1.1, 0.2, 6.3), None, "Cannot tell: 0.20–6.30× (needs over 400 more runs)"),
-        ((1.1, 0.2, 63.0), None, "Cannot tell: 0.20 to over 10× (needs over 400 more runs)"),
-        ((1.1, 0.95, 1.3), 1, "Cannot tell yet: 0.95–1.30× (needs about 1 more run)"),
+        ((1.1, 0.2, 6.3), None, "Cannot tell: 0.20–6.30× (needs over 400 more pairs of answers)"),
+        ((1.1, 0.2, 63.0), None, "Cannot tell: 0.20 to over 10× (needs over 400 more pairs of answers)"),
+        ((1.1, 0.95, 1.3), 1, "Cannot tell yet: 0.95–1.30× (needs about 1 more pair of answers)"),
     ],
 )
 def test_how_far_it_is_from_telling(session, band, needed, words):
     add(session, 8, [4, 4, 3] * 12)
     said = replace(session.comparisons()[-1], verdict="cannot tell", speedup=Interval(*band), pairs_needed=needed)
     assert verdict_words(said) == f"Does speculation pay? {words}"
+
+
+def test_against_an_earlier_session_more_pairs_of_the_kind_do_not_help(session):
+    add(session, 8, [4, 4, 3] * 12)
+    said = replace(session.comparisons()[-1], verdict="cannot tell", pairs_needed=None, drift=0.05)
+    said = replace(said, speedup=Interval(1.03, 0.97, 1.1))
+    assert verdict_words(said) == (
+        "Does speculation pay? Cannot tell: 0.97–1.10× against an earlier session (answer with it off, too)"
+    )
 
 
 def test_unlike_answers_are_refused_with_the_reason(session):
@@ -104,7 +113,129 @@ def test_a_baseline_of_other_conditions_is_refused_with_the_reason(session):
     session.set_loaded(session._hello, replace(session._loaded, n_threads=4))
     session.add(run_of("d", MIXED))
     note = standing(session, is_on=True).note
-    assert "No verdict against the baseline Monday: it ran with 2 threads, not with 4." in note
+    assert "No verdict against the baseline “Monday”: it ran with 2 threads, not with 4. Record one under" in note
+
+
+def on(session, run, **conditions):
+    """Give an answer other conditions than those of what is loaded: add() would know them by its surroundings."""
+    session.add(replace(run, surroundings=Surroundings(**conditions)))
+
+
+def baseline_of(session, name="Monday", **changes):
+    conditions = session.conditions(run_of("b", PLAIN))
+    plain = [replace(run_of(f"{name}{n}", PLAIN), conditions=replace(conditions, **changes)) for n in range(6)]
+    return record(plain, prompt_set="x", name=name)[0]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now", "reason"),
+    [
+        ({"on_battery": False}, {"on_battery": True}, "it ran on mains power, not on battery"),
+        ({"on_battery": True}, {"on_battery": False}, "it ran on battery, not on mains power"),
+        ({"power_mode": "balanced"}, {"power_mode": "low-power"}, "the power mode was balanced, not low-power"),
+        ({"n_threads": 8}, {}, "it ran with 8 threads, not with 2"),
+        ({"device": "GPU", "memory": "q8_0/q8_0"}, {}, "it ran on GPU, not on CPU; its conversation memory was q8_0"),
+        ({"target_fingerprint": "g"}, {}, "it is of another target file"),
+        ({"sampled": True}, {}, "one is sampled, the other greedy"),
+    ],
+)
+def test_a_chosen_baseline_that_cannot_be_a_half_is_refused_and_a_new_one_is_offered(session, recorded, now, reason):
+    session.baseline = baseline_of(session, **recorded)
+    on(session, run_of("d", MIXED), **now)
+    said = standing(session, is_on=True)
+    assert said.verdict.startswith("Does speculation pay? Cannot tell yet")
+    assert f"No verdict against the baseline “Monday”: {reason}" in said.note
+    assert "Record one under the conditions of now." in said.note
+    assert said.offer == "record"
+    assert said.baseline.startswith("No baseline."), "its speed is no measure of anything here"
+
+
+def test_a_chosen_baseline_that_does_not_fit_what_is_loaded_is_refused_before_the_first_answer(session):
+    session.baseline = baseline_of(session, n_threads=8)
+    said = standing(session, is_on=True)
+    assert said.note.startswith("No verdict against the baseline “Monday”: it ran with 8 threads, not with 2.")
+    assert (said.verdict, said.offer) == ("Does speculation pay? Not measured yet.", "record")
+
+
+def test_a_chosen_baseline_of_another_length_is_refused_with_what_helps(session):
+    session.baseline = baseline_of(session, context_bucket=8192)
+    on(session, run_of("d", MIXED))
+    said = standing(session, is_on=True)
+    assert "its answers end within 8,192 tokens of context, not within 1,024" in said.note
+    assert "Answer at this length with speculation off" in said.note
+    assert said.offer == "record here", "the built-in prompts would be of another length again"
+    session.add(run_of("p", PLAIN))
+    assert "8,192" not in standing(session, is_on=True).note, "now there is something to hold it against"
+
+
+def test_the_baseline_of_another_model_is_not_held_against_answers_of_the_one_before(session, tmp_path):
+    add(session, 8, [4, 4, 3] * 12)
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"y" * 100)
+    loaded = session._loaded
+    session.set_loaded(session._hello, replace(loaded, target=replace(loaded.target, path=str(other))))
+    session.baseline = baseline_of(session)
+    said = standing(session, is_on=True)
+    assert said.verdict.startswith("Speculation pays")
+    assert "No verdict" not in said.note
+
+
+def test_a_baseline_that_fits_is_refused_nowhere(session):
+    session.baseline = baseline_of(session, on_battery=False)
+    on(session, run_of("d", MIXED))
+    said = standing(session, is_on=True)
+    assert "No verdict" not in said.note
+    assert said.offer == ""
+
+
+def test_a_verdict_that_stands_keeps_its_word_beside_the_refusal(session):
+    add(session, 8, [4, 4, 3] * 12)
+    session.baseline = baseline_of(session, n_threads=8)
+    said = standing(session, is_on=True)
+    assert said.verdict.startswith("Speculation pays")
+    assert "No verdict against the baseline “Monday”" in said.note
+    assert said.offer == ""
+
+
+def test_a_plain_answer_beside_a_draft_model_is_no_baseline_and_it_is_said(session):
+    loaded = session._loaded
+    session.set_loaded(session._hello, replace(loaded, draft=replace(loaded.target, path="/models/small.gguf")))
+    session.add(run_of("p", PLAIN))
+    note = standing(session, is_on=False).note
+    assert "The last answer is no baseline: the draft model small.gguf is loaded beside its target." in note
+    session.add(run_of("d", MIXED))
+    said = standing(session, is_on=True)
+    assert "No verdict against the last plain answer: the draft model small.gguf was loaded, too." in said.note
+    assert said.offer == "record"
+
+
+def test_drafts_that_rounding_kept_short_are_said_to_be(session):
+    facts = {fact.name: fact.value for fact in facts_of(replace(run_of("d", MIXED, length=5), n_exact=2))}
+    assert facts["Drafting"] == "n-gram, length 5, kept to 2"
+    facts = {fact.name: fact.value for fact in facts_of(replace(run_of("d", MIXED, length=2), n_exact=2))}
+    assert facts["Drafting"] == "n-gram, length 2"
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"on_battery": True, "power_mode": "balanced"}, "battery, balanced"),
+        ({"on_battery": False}, "mains power"),
+        ({"power_mode": "low-power"}, "low-power"),
+        ({}, None),
+    ],
+)
+def test_how_the_machine_was_powered_is_among_the_figures(told, words):
+    facts = {fact.name: fact.value for fact in facts_of(replace(run_of("d", PLAIN), surroundings=Surroundings(**told)))}
+    assert facts.get("Power") == words
+
+
+def test_paging_is_among_the_figures(session):
+    paged = replace(run_of("d", PLAIN), surroundings=Surroundings(n_major_faults=4000, resident_bytes=10**9))
+    facts = {fact.name: fact for fact in facts_of(paged)}
+    assert facts["Memory"].value == "memory paging: 4,000 page faults waited for the disk"
+    assert facts["Memory"].meaning
+    assert "Memory" not in {fact.name for fact in facts_of(run_of("d", PLAIN))}
 
 
 @pytest.mark.parametrize(

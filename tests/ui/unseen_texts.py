@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 WHOLE_MODULES = {
+    "said_metric_texts.py": "see said_texts.py",
     "said_model_texts.py": "see said_texts.py",
     "said_texts.py": "collected for translation, and found again in the layers below by a test of their own",
     "display.py": "said in the terminal, before there is a Qt to translate with",
@@ -14,7 +15,7 @@ TEXTS = {
     "baselines.py": {"own questions"},  # stored with the baseline, as the name of its prompts
     "chat_actions.py": {"Esc", "F2"},
     "controller.py": {"unhandled {} in a slot"},  # a line of the log
-    "figures.py": {"switch off"},  # an offer, by the name that the panel knows
+    "figures.py": {"switch off", "record here"},  # offers, by the names that the panel knows
     "local_keys.py": {"Return", "F2", "Del", "Esc", "Left", "Right", "Home", "End"},
     "language.py": {"English"},  # each language is called what its speakers call it
     "last_words.py": {"Slipstream"},

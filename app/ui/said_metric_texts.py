@@ -1,0 +1,74 @@
+"""The sentences of :mod:`app.ui.said_texts` that the measurements say: conditions, what went on meanwhile, causes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QT_TRANSLATE_NOOP
+
+_CONDITIONS = (
+    QT_TRANSLATE_NOOP("", "it is of another target file ({file}, not {other})"),
+    QT_TRANSLATE_NOOP("", "its quantisation is {one}, not {other}"),
+    QT_TRANSLATE_NOOP("", "it ran on {device}, not on {other}"),
+    QT_TRANSLATE_NOOP("", "it ran with {n_threads} threads, not with {other}"),
+    QT_TRANSLATE_NOOP("", "its conversation memory was {one}, not {other}"),
+    QT_TRANSLATE_NOOP("", "it ran on llama.cpp {commit}, not on {other}"),
+    QT_TRANSLATE_NOOP("", "it ran with {version}, not with {other}"),
+    QT_TRANSLATE_NOOP("", "an older Slipstream"),
+    QT_TRANSLATE_NOOP("", "one is sampled, the other greedy (temperature 0)"),
+    QT_TRANSLATE_NOOP("", "its sampler was {one}, not {other}"),
+    QT_TRANSLATE_NOOP("", "its answers end within {n_tokens} tokens of context, not within {other}"),
+    QT_TRANSLATE_NOOP("", "it ran on battery, not on mains power"),
+    QT_TRANSLATE_NOOP("", "it ran on mains power, not on battery"),
+    QT_TRANSLATE_NOOP("", "the power mode was {one}, not {other}"),
+)
+_MEANWHILE = (
+    QT_TRANSLATE_NOOP("", "the computer slept for {seconds} s meanwhile"),
+    QT_TRANSLATE_NOOP("", "the computer's clock was set by {seconds} s meanwhile"),
+    QT_TRANSLATE_NOOP("", "the engine's clock ran backwards"),
+    QT_TRANSLATE_NOOP("", "the power supply changed from mains to battery meanwhile"),
+    QT_TRANSLATE_NOOP("", "the power supply changed from battery to mains meanwhile"),
+    QT_TRANSLATE_NOOP("", "the power mode changed from {one} to {other} meanwhile"),
+    QT_TRANSLATE_NOOP("", "other programs kept {share} of the processor busy"),
+    QT_TRANSLATE_NOOP("", "the power supply changed to {supply}"),
+    QT_TRANSLATE_NOOP("", "battery"),
+    QT_TRANSLATE_NOOP("", "mains"),
+    QT_TRANSLATE_NOOP("", "on battery"),
+    QT_TRANSLATE_NOOP("", "the power mode changed from {one} to {other}"),
+    QT_TRANSLATE_NOOP("", "power mode: {mode}"),
+    QT_TRANSLATE_NOOP("", "the processor was at {degrees} °C"),
+    QT_TRANSLATE_NOOP("", "the processor ran at {share} of its highest clock"),
+)
+_CAUSES = (
+    QT_TRANSLATE_NOOP(
+        "",
+        "memory paging: {n} page faults waited for the disk, {of} were in memory",
+    ),
+    QT_TRANSLATE_NOOP("", "memory paging: {n} page faults waited for the disk"),
+    QT_TRANSLATE_NOOP("", "memory paging: only {of} were in memory, {n} page faults brought back the rest"),
+    QT_TRANSLATE_NOOP("", "{resident} of the target's {weights} GB"),
+    QT_TRANSLATE_NOOP("", "bus shared: passes while the drafter works cost {ratio} × the same passes alone"),
+    QT_TRANSLATE_NOOP(
+        "",
+        "bus shared: while both work a pass costs {verify} × and a drafted token {draft} × what each costs alone",
+    ),
+    QT_TRANSLATE_NOOP("", "not to be told from the steps"),
+    QT_TRANSLATE_NOOP("", "target compute-bound: {n_rows} rows cost {ratio} times one row"),
+    QT_TRANSLATE_NOOP("", "draft too dear: a drafted token costs {ratio} of a plain pass"),
+    QT_TRANSLATE_NOOP("", "drafts shorter than asked ({mean} of {asked} on average)"),
+    QT_TRANSLATE_NOOP("", "drafts shorter than asked ({mean} of {asked} on average, none in {share} of the steps)"),
+    QT_TRANSLATE_NOOP("", "prompt unlike the sample (alpha {own} here, {all} over all prompts)"),
+    QT_TRANSLATE_NOOP("", "more or fewer tokens kept than alpha says"),
+    QT_TRANSLATE_NOOP("", "acceptance falls with position (alpha {first} at 1, {last} at {n})"),
+    QT_TRANSLATE_NOOP("", "acceptance rises with position (alpha {first} at 1, {last} at {n})"),
+    QT_TRANSLATE_NOOP("", "{machine} than for the plain answers (one row cost {ratio} × one row there)"),
+    QT_TRANSLATE_NOOP("", "faster machine"),
+    QT_TRANSLATE_NOOP("", "slower machine"),
+    QT_TRANSLATE_NOOP("", "{what} at {n_rows} rows ({here} × one row here)"),
+    QT_TRANSLATE_NOOP("", "{what} at {n_rows} rows ({here} × one row here, {curve} × on the cost curve)"),
+    QT_TRANSLATE_NOOP("", "target compute-bound"),
+    QT_TRANSLATE_NOOP("", "target less compute-bound than on the cost curve"),
+    QT_TRANSLATE_NOOP("", "{what} (a drafted token costs {here} of a plain pass here, {curve} on the cost curve)"),
+    QT_TRANSLATE_NOOP("", "draft cheaper than on the cost curve"),
+    QT_TRANSLATE_NOOP("", "draft too dear"),
+)
+
+METRICS = (*_CONDITIONS, *_MEANWHILE, *_CAUSES)
