@@ -55,6 +55,7 @@ class SessionLog:
         self._baseline: Baseline | None = None
         self._is_chosen = False
         self._taken_up: list[Baseline] = []  # what verdicts may rest on, the last one first of all
+        self._arrived: dict[str, int] = {}  # by id: before which run; earlier pairs know nothing of it
         self._followed: tuple[object, ...] = ()
         self._comparisons: dict[str, Comparison] | None = None
         self._callbacks: list[Callable[[], None]] = []
@@ -78,6 +79,8 @@ class SessionLog:
         gone = baseline or self._baseline
         self._taken_up = [one for one in self._taken_up if gone is None or one.id != gone.id]
         self._taken_up += [baseline] if baseline is not None else []
+        if baseline is not None:
+            self._arrived.setdefault(baseline.id, len(self._runs))
         self._baseline, self._is_chosen = baseline, baseline is not None
         self._changed()
 
@@ -118,7 +121,7 @@ class SessionLog:
     def begin_anew(self, name: str = "") -> None:
         """Begin a session without runs; what is loaded stays, and so does a recorded baseline."""
         self._id, self._name, self._started_at = _new_id(), name, now_utc()
-        self._runs, self._places = [], {}
+        self._runs, self._places, self._arrived = [], {}, {}
         self._changed()
 
     def mark(self, run_ids: Iterable[str], *, excluded: str = "", notes: tuple[str, ...] = ()) -> None:
@@ -253,6 +256,7 @@ class SessionLog:
         for baseline in self.baselines.fitting(*wanted):
             if all(one.id != baseline.id for one in self._taken_up):
                 self._taken_up.insert(0, baseline)
+                self._arrived[baseline.id] = len(self._runs)
         fitting = [one for one in self._taken_up if any(not differences(one, now, bucket=False) for now in wanted)]
         if self._baseline is not None and any(one.id == self._baseline.id for one in fitting):
             return self._baseline
@@ -314,16 +318,22 @@ class SessionLog:
         )
 
     def _pairs(self, speculative: set[str], conditions: Conditions) -> list[Pair]:
-        here = {run.id for run in self._runs}
+        """Pair up in the order in which answers were given and baselines came: what comes later takes nothing back."""
+        known = {run.id for run in self._runs}
+        stored: dict[int, list[tuple[Sample, bool]]] = {}
+        for baseline in self._taken_up:
+            if not differences(baseline, conditions, bucket=False):
+                samples = [(sample, False) for sample in baseline.as_samples() if sample.run_id not in known]
+                stored.setdefault(self._arrived.get(baseline.id, 0), []).extend(samples)
+                known |= {sample.run_id for sample, _ in samples}
         arrivals: list[tuple[Sample, bool]] = []
-        for baseline in self._recorded_for(conditions).values():
-            arrivals += [(s, False) for s in baseline.as_samples() if s.run_id not in here]
-        for run in self._runs:
+        for place, run in enumerate(self._runs):
+            arrivals += stored.pop(place, ())
             if run.id in speculative:
                 arrivals.append((sample_of(run), True))
             elif is_plain(run) and usable(run) and _is_plain_half(run.conditions, conditions):
                 arrivals.append((sample_of(run), False))
-        return pair_up(arrivals)
+        return pair_up([*arrivals, *(late for samples in stored.values() for late in samples)])
 
     def _judged(self, run: Run) -> Run:
         comparison = self.comparison_of(run)

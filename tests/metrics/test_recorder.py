@@ -303,6 +303,28 @@ def test_a_verdict_stays_with_the_baseline_of_its_own_conditions(tmp_path):
     assert log.comparisons() == (first,)
 
 
+def test_a_baseline_that_comes_later_takes_no_pair_back(tmp_path):
+    log = session(tmp_path)
+    for i in range(6):
+        log.add(run_of(plain_steps(40, 40.0 + i % 2), label=f"p{i}"))
+    (stored,) = record(log.runs, prompt_set="stored")
+    log.begin_anew()
+    answers(log, 6, 50.0, 80.0, "p")
+    before = log.comparisons()[0]
+    assert {plain for _, plain in before.pairs} <= {run.id for run in log.runs}
+    log.baselines.save(stored)
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
+    assert log.baseline == stored
+    assert log.comparisons() == (before,)
+    log.baseline = msgspec.structs.replace(stored, id="chosen")
+    assert log.comparisons() == (before,)
+    log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM, label="p1"))
+    after = log.comparisons()[0]
+    assert after.pairs[:6] == before.pairs
+    assert after.n_pairs == 7
+    assert after.pairs[6][1] in {sample.run_id for sample in stored.samples}
+
+
 def test_a_choice_holds_until_it_does_not_fit_what_is_loaded(tmp_path):
     log = session(tmp_path)
     for i in range(6):
