@@ -34,6 +34,7 @@ from app.ui.recording import MOST_ROUNDS, RecordingPlan, built_in_plan
 from app.ui.said import fault_words, said, said_each
 from app.ui.theme import GRID, named, number_font
 from app.ui.tr import tr
+from app.ui.wording import power_words
 
 if TYPE_CHECKING:
     from app.metrics.baseline import Baseline
@@ -275,6 +276,7 @@ def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTree
     band = baseline.decode_tps
     kind = tr("sampled") if baseline.sampled else tr("greedy")
     state = tr("stale: {reasons}").format(reasons=said(reasons[0])) if reasons else tr("fits what is loaded")
+    ran_on = tr("{device}, %n thread(s), {kind}", None, baseline.n_threads).format(device=baseline.device, kind=kind)
     item = QTreeWidgetItem(
         [
             baseline.name,
@@ -282,7 +284,7 @@ def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTree
             tr("{median:.1f} tok/s ({low:.1f}–{high:.1f})").format(median=band.median, low=band.low, high=band.high),
             str(baseline.n_runs),
             tr("up to {context_bucket:,}").format(context_bucket=baseline.context_bucket),
-            tr("{device}, %n thread(s), {kind}", None, baseline.n_threads).format(device=baseline.device, kind=kind),
+            ", ".join(filter(None, (ran_on, power_words(baseline.on_battery, baseline.power_mode)))),
             baseline.recorded_at[:16].replace("T", " "),
         ]
     )

@@ -14,7 +14,7 @@ from app.metrics.verdict import MIN_PAIRS, MIN_TOKENS, MOST_PAIRS, usable
 from app.ui.said import said, said_each
 from app.ui.tr import tr
 from app.ui.trace import Band
-from app.ui.wording import drafter_name, length_words
+from app.ui.wording import drafter_name, length_words, power_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,11 +91,10 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
 def _power(run: Run) -> tuple[Fact, ...]:
     """How the machine was powered, where the system tells: answers on battery and on mains are no pair."""
     told = run.surroundings
-    if told is None or (told.on_battery is None and not told.power_mode):
+    if told is None or not (words := power_words(told.on_battery, told.power_mode)):
         return ()
-    supply = "" if told.on_battery is None else tr("battery") if told.on_battery else tr("mains power")
     meaning = tr("Only answers on the same supply and in the same power mode are held against each other.")
-    return (Fact(tr("Power"), ", ".join(filter(None, (supply, told.power_mode))), meaning),)
+    return (Fact(tr("Power"), words, meaning),)
 
 
 def _energy(run: Run) -> Fact:

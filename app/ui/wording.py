@@ -115,6 +115,12 @@ def length_words(draft_tokens: DraftTokens, n_exact: int = 0) -> str:
     return tr("length chosen by what pays") if draft_tokens == "auto" else tr("length by the rolling rule")
 
 
+def power_words(on_battery: bool | None, power_mode: str) -> str:
+    """What powers the machine, and in which mode; "" where nobody knows."""
+    supply = "" if on_battery is None else tr("battery") if on_battery else tr("mains power")
+    return ", ".join(filter(None, (supply, power_mode)))
+
+
 def plan_words(engagement: Engagement, plan: Plan) -> str:
     """What the controller does now: engaged with which length and why, or paused and what drafting would cost."""
     if plan.limit == 0:

@@ -301,6 +301,11 @@ def test_unplugged_the_baseline_is_refused_and_one_click_records_another(program
         assert panel.verdict.startswith("Speculation pays")
         assert "No verdict" not in panel.note
         assert [b.on_battery for b in BaselineStore().all()] == [True, False]
+        dialog = BaselineDialog((), program.window)
+        dialog.show_baselines(BaselineStore().all(), [(), ()], "")
+        ran_on = [dialog._list.topLevelItem(n).text(5) for n in range(2)]
+        assert [words.rpartition(", ")[2] for words in ran_on] == ["battery", "mains power"]
+        dialog.deleteLater()
         on_mains, on_battery = program.host.session.comparisons()
         assert (on_mains.n_pairs, on_battery.n_pairs) == (6, 6), "the earlier verdict stays as it was"
 
