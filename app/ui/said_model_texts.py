@@ -33,6 +33,7 @@ SERVERS = (
     QT_TRANSLATE_NOOP("", "The server at {where} refuses ({status})."),
     QT_TRANSLATE_NOOP("", "The server at {where} refuses ({status}): {why}."),
     QT_TRANSLATE_NOOP("", "The server could not go on: {why}"),
+    QT_TRANSLATE_NOOP("", "The server does not take all of {names}: for those it has settings of its own."),
     QT_TRANSLATE_NOOP("", "The server broke off in mid-answer."),
     QT_TRANSLATE_NOOP("", "What came is kept; ask again."),
     QT_TRANSLATE_NOOP("", "The server answers with something that is not OpenAI's API."),

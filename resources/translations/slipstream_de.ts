@@ -6682,6 +6682,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Der Server konnte nicht weitermachen: {why}</translation>
     </message>
     <message>
+        <source>The server does not take all of {names}: for those it has settings of its own.</source>
+        <translation>Der Server nimmt nicht alles von {names} an: Dafür hat er eigene Einstellungen.</translation>
+    </message>
+    <message>
         <source>The server broke off in mid-answer.</source>
         <translation>Der Server brach mitten in der Antwort ab.</translation>
     </message>
