@@ -23,25 +23,27 @@ class Parts(NamedTuple):
     @property
     def is_unusual(self) -> bool:
         """Whether the marks have to be kept for the answer to be the same again."""
-        return bool(self.thought) and (self.opening, self.closing) != (USUAL_OPENING, USUAL_CLOSING)
+        usual = (USUAL_OPENING, USUAL_CLOSING) if self.thought else ("", "")
+        return (self.opening, self.closing) != usual
 
 
 def parts_of(text: str) -> Parts:
     """Take an answer apart."""
     thought, said = split_reasoning(text)
+    end = len(text) - len(said)
     if not thought:
-        return Parts("", "", "", said)
-    at, end = text.find(thought), len(text) - len(said)
-    if at < 0 or at + len(thought) > end:  # several thoughts, which are shown as one
+        return Parts(text[:end] if text.endswith(said) else "", "", "", said)
+    at = text.find(thought)
+    if at < 0 or at + len(thought) > end or not text.endswith(said):  # several of them, which are shown as one
         return Parts(USUAL_OPENING, thought, USUAL_CLOSING, said)
     return Parts(text[:at], thought, text[at + len(thought) : end], said)
 
 
 def with_marks(message: Message) -> str:
     """Return an answer as the model wrote it."""
-    if not message.reasoning:
-        return message.text
     marks = message.stats.thought_marks if message.stats is not None else None
+    if not message.reasoning:
+        return f"{marks[0]}{message.text}" if marks else message.text
     opening, closing = marks or (USUAL_OPENING, USUAL_CLOSING if message.text else "")
     return f"{opening}{message.reasoning}{closing}{message.text}"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from app.engine.thinking import ANSWER_MARKS, PAIRS
 
+_OPENINGS = (*(mark for mark, _ in PAIRS), *ANSWER_MARKS)
 _LONE_CLOSE = re.compile(r"(?:^|\n)[ \t]*(</think>|\[/THINK\]|◁/think▷|</seed:think>)")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _LONGEST_LONE = 32
@@ -32,6 +33,7 @@ class Reasoning:
     def __init__(self) -> None:
         self._held = ""
         self._close = ""  # mark that ends the thought we are in
+        self._answer_close = ""  # mark that may end the part of the answer that we are in
         self._is_start = True
         self._answer: list[str] | None = []  # kept while a lone closing mark may still come
         self._recent = ""  # the end of it
@@ -63,11 +65,11 @@ class Reasoning:
             if bare.startswith(mark):
                 self._held, self._close, self._answer = bare[len(mark) :], close, None
                 return True
-        for mark in ANSWER_MARKS:
+        for mark, close in ANSWER_MARKS.items():
             if bare.startswith(mark):
-                self._held, self._is_start = bare[len(mark) :], False
+                self._held, self._answer_close, self._is_start = bare[len(mark) :], close, False
                 return True
-        if not bare or any(mark.startswith(bare) for mark in (*(mark for mark, _ in PAIRS), *ANSWER_MARKS)):
+        if not bare or any(mark.startswith(bare) for mark in _OPENINGS):
             return False
         self._is_start = False
         return True
@@ -84,6 +86,8 @@ class Reasoning:
         return False
 
     def _say(self, runs: list[Run]) -> bool:
+        if self._answer_close:
+            return self._say_part(runs)
         if self._answer is None:
             self._pass_on(runs, 0, is_thought=False)
             return False
@@ -101,6 +105,17 @@ class Reasoning:
         n_open = len(tail) if tail and len(tail) < _LONGEST_LONE and _could_close(tail) else 0
         self._pass_on(runs, n_open, is_thought=False)
         return False
+
+    def _say_part(self, runs: list[Run]) -> bool:
+        """Say what stands between two marks of the answer; another part, or a thought, may follow."""
+        said, close, rest = self._held.partition(self._answer_close)
+        if not close:
+            self._pass_on(runs, _n_undecided(self._held, self._answer_close), is_thought=False)
+            return False
+        if said:
+            runs.append(Run(said, is_thought=False))
+        self._held, self._answer_close, self._is_start = rest, "", True
+        return True
 
     def _pass_on(self, runs: list[Run], n_kept: int, *, is_thought: bool) -> None:
         """Let go of all but the last so many characters."""
@@ -134,7 +149,10 @@ def split_reasoning(text: str) -> tuple[str, str]:
             thought += run.text
         else:
             said += run.text
-    return (thought, said.lstrip("\n")) if thought.strip() else ("", text)
+    if thought.strip():
+        return thought, said.lstrip("\n")
+    is_marked = bool(said.strip()) and len(said) < len(text)  # nothing was thought between the marks, or only answered
+    return "", said.lstrip("\n") if is_marked else text
 
 
 def with_reasoning(thought: str, said: str) -> str:

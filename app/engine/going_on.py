@@ -9,12 +9,24 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from app.engine.llama import Grammar, Model, NothingAllowedError
 from app.errors import UsageError
 
 _SENTENCEPIECE = 1
 """llama.cpp's number of the vocabulary type that may put a blank before a text."""
+
+
+class Speller(NamedTuple):
+    """A model's vocabulary, and which of its control tokens are text in an answer."""
+
+    model: Model
+    shown: frozenset[int] = frozenset()
+
+    def piece(self, token: int) -> bytes:
+        """Return the bytes by which an answer shows a token."""
+        return self.model.piece(token, special=token in self.shown)
 
 
 def without_repeat(prompt: str, beginning: str) -> str:
@@ -27,7 +39,9 @@ def without_repeat(prompt: str, beginning: str) -> str:
     return rest[1:] if prompt.endswith("\n") and rest.startswith("\n") else rest
 
 
-def beginning_tokens(beginning: str, mark: str, prompt: Sequence[int], said: Sequence[int], model: Model) -> list[int]:
+def beginning_tokens(
+    beginning: str, mark: str, prompt: Sequence[int], said: Sequence[int], speller: Speller
+) -> list[int]:
     """Return the tokens of an answer's beginning.
 
     Args:
@@ -35,23 +49,23 @@ def beginning_tokens(beginning: str, mark: str, prompt: Sequence[int], said: Seq
         mark: what keeps those from being read as such; "" for none.
         prompt: the tokens before it.
         said: the last prompt with its answer; the answer's tokens are taken if they spell the text.
-        model: whose tokens they are.
+        speller: whose tokens they are.
     """
     pieces = beginning.split(mark) if mark else [beginning]
     if list(said[: len(prompt)]) == list(prompt):
-        known = _spelling(said[len(prompt) :], "".join(pieces), model)
+        known = _spelling(said[len(prompt) :], "".join(pieces), speller)
         if known is not None:
             return known
-    return [token for piece in pieces for token in _tokenise_within(piece, model)]
+    return [token for piece in pieces for token in _tokenise_within(piece, speller.model)]
 
 
-def _spelling(tokens: Sequence[int], text: str, model: Model) -> list[int] | None:
+def _spelling(tokens: Sequence[int], text: str, speller: Speller) -> list[int] | None:
     """Return the first of the tokens that spell the text; ``None`` if they spell another."""
     decoder, at = codecs.getincrementaldecoder("utf-8")(errors="replace"), 0
     for n, token in enumerate(tokens):
         if at == len(text) and not decoder.getstate()[0]:
             return list(tokens[:n])
-        piece = "" if model.is_end(token) else decoder.decode(model.piece(token))
+        piece = "" if speller.model.is_end(token) else decoder.decode(speller.piece(token))
         if not text.startswith(piece, at):
             return None
         at += len(piece)

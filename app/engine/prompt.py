@@ -7,12 +7,14 @@ same turns, so the memory holds most of their prompts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from app.engine.going_on import beginning_tokens, without_repeat
+from app.engine.going_on import Speller, beginning_tokens, without_repeat
 from app.engine.llama import Model
 from app.engine.plain_text import marked
+from app.engine.template import Rendering
+from app.engine.thinking import shown_tokens
 from app.errors import PromptTooLongError, UsageError
 from app.protocol import ChatMessage, Generate, NoticeInfo, Templating
 
@@ -29,19 +31,21 @@ END_CHARS = 64
 """How much of the end of a prompt is told: it holds any mark that a template begins the answer with."""
 
 Notices = tuple[NoticeInfo, ...]
-Render = Callable[[Sequence[ChatMessage], Templating], tuple[str, Notices]]
+Render = Callable[[Sequence[ChatMessage], Templating], Rendering]
 
 
 class Prompt(NamedTuple):
     """The tokens of a prompt, what a person should know about them, and the end of its text if a template made it.
 
-    The last ``n_begun`` tokens are the answer's own beginning.
+    The last ``n_begun`` tokens are the answer's own beginning. Of the control tokens, ``shown`` are text to whoever
+    reads the answer: they mark what is thought.
     """
 
     tokens: list[int]
     notices: Notices = ()
     end: str = ""
     n_begun: int = 0
+    shown: frozenset[int] = frozenset()
 
 
 def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render, said: Sequence[int] = ()) -> Prompt:
@@ -125,7 +129,9 @@ def tokens_of(
     """
     written, templating, mark = marked(messages, templating, model.control_finder)
     beginning = written[-1].content if templating.goes_on else ""
-    text, notices = render(written[:-1] if templating.goes_on else written, templating)
+    rendering = render(written[:-1] if templating.goes_on else written, templating)
+    text, notices = rendering.said
+    shown = shown_tokens(rendering.template, model.control_tokens)
     _check_beginnings(text, model, *limits)
     bos = model.text_of(model.bos)
     first, *others = text.split(mark) if mark else [text]
@@ -133,11 +139,18 @@ def tokens_of(
     for piece in others:
         tokens += model.tokenise(piece)
     if not beginning:
-        return Prompt(tokens, notices, text[-END_CHARS:])
-    beginning = without_repeat(text, beginning)
+        return Prompt(tokens, notices, text[-END_CHARS:], shown=shown)
+    beginning = without_repeat(text, _with_marks(beginning, mark, map(model.text_of, shown)))
     _check_beginnings(beginning, model, *limits)
-    begun = beginning_tokens(beginning, mark, tokens, said, model)
-    return Prompt(tokens + begun, notices, text[-END_CHARS:], len(begun))
+    begun = beginning_tokens(beginning, mark, tokens, said, Speller(model, shown))
+    return Prompt(tokens + begun, notices, text[-END_CHARS:], len(begun), shown)
+
+
+def _with_marks(beginning: str, mark: str, shown: Iterable[str]) -> str:
+    """Let the marks of thoughts in an answer's beginning be the control tokens that the model wrote."""
+    for text in shown if mark else ():
+        beginning = beginning.replace(f"{text[0]}{mark}{text[1:]}", text)
+    return beginning
 
 
 def _too_long(n_tokens: str, n_ctx: int) -> PromptTooLongError:

@@ -66,7 +66,7 @@ class Prompting:
         return make_prompt(command, target.model, target.context.n_ctx, render, self.said)
 
     def _render_for(self, model: Model) -> RenderText:
-        return lambda messages, templating: self.render(model, messages, templating).said
+        return lambda messages, templating: self.render(model, messages, templating)
 
 
 def grammar_behind(model: Model, command: Generate, prompt: Prompt) -> Grammar:

@@ -18,6 +18,7 @@ from app.engine.cost_curve import measure_costs
 from app.engine.devices import check_runtime, load_backends
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
+from app.engine.going_on import Speller
 from app.engine.leniency import is_typical
 from app.engine.llama import DecodeCancelledError, Row
 from app.engine.loading import LoadedModel, LoadedPair, file_key, load_draft, load_target
@@ -181,7 +182,7 @@ class Session:
         if not command.reuse_memory:
             pair.target.forget()
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, prompt.tokens)
-        answer = _Answer(command, pair, prompt.tokens, sampler, received_s)
+        answer = _Answer(command, pair, prompt.tokens, sampler, received_s, Speller(pair.target.model, prompt.shown))
         try:
             if command.sampling.grammar:
                 sampler.keep_to(grammar_behind(pair.target.model, command, prompt))
@@ -221,6 +222,7 @@ class _Answer:
     tokens: list[int]
     sampler: Sampler
     received_s: float
+    speller: Speller
     prefill_s: float = 0.0
     draft_prefill_s: float = 0.0
     stop_reason: StopReason = "length"
@@ -233,8 +235,8 @@ class _Answer:
     def __post_init__(self) -> None:
         self.stream = TextStream(self.command.stop)
         self.noting = NotingChooser(self.sampler) if self.command.token_details else None
-        n_top, piece = self.command.n_top_logprobs, self.pair.target.model.piece
-        self.logprobs = LogprobChooser(self.noting or self.sampler, n_top, piece) if n_top >= 0 else None
+        n_top, inner = self.command.n_top_logprobs, self.noting or self.sampler
+        self.logprobs = LogprobChooser(inner, n_top, self.speller.piece) if n_top >= 0 else None
 
     def run(self, engaged: Engaged, prompt: Prompt, cancel: CancelFlag) -> Iterator[Started | Prefill | Chunk | Done]:
         """Prefill both models, then speculate."""
@@ -341,13 +343,12 @@ class _Answer:
 
     def _take(self, token: int) -> bool:
         """Count an emitted token's text; return whether the answer ends with it."""
-        model = self.pair.target.model
-        if model.is_end(token):
+        if self.speller.model.is_end(token):
             self.stop_reason = "eos"
             if self.noting is not None:
                 self.noting.note_text(0)
             return True
-        text = self.stream.push(model.piece(token))
+        text = self.stream.push(self.speller.piece(token))
         self.text += text
         if self.noting is not None:
             self.noting.note_text(len(text))

@@ -19,6 +19,10 @@ TEXTS = [
     "[THINK]hm[/THINK]\nYes.",
     "◁think▷hm◁/think▷\n\n\nYes.",
     "\n<think>hm</think>\n\n",
+    "<think>\n\n</think>\n\nYes.",
+    "<|channel|>final<|message|>Yes.",
+    "<|channel>thought\nhm<channel|>Yes.",
+    "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.",
 ]
 
 

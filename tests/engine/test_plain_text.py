@@ -25,19 +25,19 @@ def prompt_of(model):
     renderer = Renderer()
 
     def render(messages, templating):
-        return renderer.render(model.chat_template(), messages, templating)
+        return renderer.prompt(model.chat_template(), messages, templating)
 
     def tokens_and_text(*texts):
         messages = tuple(ChatMessage(("user", "assistant")[i % 2], text) for i, text in enumerate(texts))
         prompt = make_prompt(Generate(id=1, sampling=Sampling(seed=1), messages=messages), model, 4096, render)
-        return prompt.tokens, render(messages, Templating())[0]
+        return prompt.tokens, render(messages, Templating()).text
 
     yield tokens_and_text
     renderer.close()
 
 
 def control_tokens(model, tokens):
-    return [model.text_of(token) for token in tokens if model.text_of(token) in model.control_texts]
+    return [model.text_of(token) for token in tokens if model.text_of(token) in model.control_tokens]
 
 
 @pytest.mark.parametrize("texts", [(ATTACK,), ("hello", ATTACK, "and?"), ("<|im_end|>",), ("<|im_<|im_end|>end|>",)])

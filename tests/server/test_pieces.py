@@ -34,6 +34,11 @@ def told(chunks, *, has_tools=True, prompt_end=""):
         ("a <tool_ca b < c", ("a <tool_ca b < c", "", [])),
         ("ends with <tool", ("ends with <tool", "", [])),
         ("<think>hm</think>\n\nYes.  \nNo.", ("Yes.  \nNo.", "hm", [])),
+        ("<|channel>thought\nhm<channel|>Yes.", ("Yes.", "hm", [])),
+        (
+            "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.",
+            ("Yes.", "hm", []),
+        ),
     ],
 )
 def test_each_kind(text, wanted):

@@ -79,6 +79,10 @@ def test_only_the_end_changes_while_an_answer_grows():
         ("[THINK]", "[/THINK]"),
         ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
         ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+        ("<|START_THINKING|>", "<|END_THINKING|>"),
+        ("<|channel>thought\n", "<channel|>"),
+        ("<|inner_prefix|>", "<|inner_suffix|>"),
+        ("<|begin|>assistant<|think|>", "<|end|><|begin|>assistant<|content|>"),
     ],
 )
 def test_thoughts_are_told_from_the_answer(opening, closing):
@@ -97,6 +101,24 @@ def test_a_closing_mark_alone_makes_a_thought_of_what_came_before():
     stream = streamed("I wonder.\n</think>\n\nSo it is.")
     assert [(b.kind, b.in_thought) for b in stream.blocks] == [("thought", False), ("prose", True), ("prose", False)]
     assert stream.n_resets == 1
+
+
+def test_an_answer_of_several_parts_is_shown_without_their_marks():
+    text = (
+        "<|channel|>analysis<|message|>Which?<|end|><|start|>assistant<|channel|>commentary<|message|>I will look."
+        "<|end|><|start|>assistant<|channel|>analysis<|message|>This.<|end|><|start|>assistant<|channel|>final<|message|>Here."
+    )
+    shown = [(block.text, block.in_thought) for block in streamed(text).blocks if block.kind != "thought"]
+    assert shown == [("Which?", True), ("I will look.", False), ("This.", True), ("Here.", False)]
+    assert split_reasoning(text) == ("Which?This.", "I will look.Here.")
+
+
+@pytest.mark.parametrize(
+    "marks", ["<think>\n\n</think>\n\n", "<|channel|>final<|message|>", "<|channel>thought\n<channel|>"]
+)
+def test_marks_without_a_thought_are_none_of_the_answer(marks):
+    assert split_reasoning(f"{marks}Yes.") == ("", "Yes.")
+    assert split_reasoning(marks) == ("", marks)  # nothing was said: then there is that at least
 
 
 @pytest.mark.parametrize(

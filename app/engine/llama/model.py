@@ -121,11 +121,10 @@ class Model:
         return np.array(zero, dtype=np.int32)
 
     @cached_property
-    def control_texts(self) -> tuple[str, ...]:
-        """Texts that are read as control tokens wherever they stand."""
+    def control_tokens(self) -> dict[str, int]:
+        """The control tokens by their texts, which are read as such wherever they stand."""
         attributes, control = lc.llama_vocab_get_attr, lc.LLAMA_TOKEN_ATTR_CONTROL | lc.LLAMA_TOKEN_ATTR_UNKNOWN
-        found = (token for token in range(self.n_vocab) if attributes(self._vocab, token) & control)
-        return tuple(map(self.text_of, found))
+        return {self.text_of(n): n for n in range(self.n_vocab) if attributes(self._vocab, n) & control}
 
     def meta(self, key: str) -> str:
         """Return a metadata value as text, or "" if the file has no such key."""
@@ -145,7 +144,7 @@ class Model:
     @cached_property
     def control_finder(self) -> re.Pattern[str] | None:
         """What finds them in a text."""
-        return finder(self.control_texts)
+        return finder(self.control_tokens)
 
     def tokenise(self, text: str, *, add_special: bool = False) -> list[int]:
         """Return the token ids of a text; special tokens written in it are recognised. Thread-safe."""
