@@ -22,6 +22,7 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QTextBlock,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -56,6 +57,7 @@ _INDENT_PX = 24
 _MARGIN_PX = 4
 _SIGN = re.compile(r"[^\w ,.;'\"(?%–—…“”-]|_|  |www\.")
 _ADDRESS = re.compile(r"(://|www\.|@)\S*$")  # Qt makes a link of it when it is long enough
+_DEFINITION = re.compile(r"^[ >\t*+\d.-]*\[.+\]:", re.MULTILINE)
 _LONGEST_MARK = 16  # a shorter line may yet become a heading, a list or a rule
 _LASTING = ("*", "_", "`", "\\", "~", "&", "<", "!", "[", "]", ")", "$", "#", ":")  # what comes next decides on these
 
@@ -127,6 +129,9 @@ class ProseView(QTextBrowser):
             self.show_tail(block.tail)
         elif self._tail:
             self._drop_tail()
+        if not block.is_open and len(self._finished) > 1 and leans_on_others(block.text):
+            self._finished = [block.text]
+            self._render_all()
 
     def _is_tame(self, block: Block) -> bool:
         return all(is_tame(piece) for piece in (*block.pieces[self._n_pieces :], block.tail))
@@ -241,6 +246,8 @@ class ProseView(QTextBrowser):
         if block.position() >= start:
             shape = block.blockFormat()
             shape.setLineHeight(_LINE_HEIGHT_PERCENT, 1)
+            if block.textList() is None:
+                shape.setMarker(QTextBlockFormat.MarkerType.NoMarker)  # Qt lets that of a task leak into what follows
             if level := shape.headingLevel():
                 shape.setTopMargin(10)
                 shape.setBottomMargin(4)
@@ -359,6 +366,11 @@ class ProseView(QTextBrowser):
         if tail:
             self._render_tail(tail)
             self._tail = tail
+
+
+def leans_on_others(markdown: str) -> bool:
+    """Whether a piece of Markdown may read otherwise by itself: an address that links lead to stands in another."""
+    return _DEFINITION.search(markdown) is not None
 
 
 def reads_alike(before: str, typed: str) -> bool:
