@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import operator
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,3 +54,28 @@ def report(figures: Sequence[Figure], *, as_json: bool) -> None:
             f"{figure.name:34} {shown['value']:9.4g} {figure.unit:6} [{shown['low']:.4g}, {shown['high']:.4g}]"
             f"  n = {shown['n']}{'  target ' + figure.target if figure.target else ''}"
         )
+
+
+_RULES = {"<=": operator.le, ">=": operator.ge}
+
+
+def missed(figures: Sequence[Figure]) -> list[str]:
+    """Return in words which figures miss their target."""
+    found = []
+    for figure in figures:
+        sign, _, limit = figure.target.partition(" ")
+        value = figure.as_dict()["value"]
+        if isinstance(value, float) and sign in _RULES and not _RULES[sign](value, float(limit)):
+            found.append(f"{figure.name}: {value:.4g} {figure.unit}, target {figure.target}")
+    return found
+
+
+def end_by_targets(figures: Sequence[Figure]) -> None:
+    """End the program with an error, in words, if a figure misses its target.
+
+    Raises:
+        SystemExit: one does.
+    """
+    if found := missed(figures):
+        print("\n".join(("Over target:", *found)), file=sys.stderr)
+        raise SystemExit(1)

@@ -1,9 +1,11 @@
 """The transcript: what streaming, opening and appending cost in a long conversation, and what hostile answers do.
 
-A whole window (without a program behind it) shows a conversation of thousands of messages with code and tables. Tokens
-go in at a fixed rate as the engine's reader brings them, while a timer of the event loop notes how late it comes: a gap
-is the time between two of its turns. Appending is timed by the processor time of this thread, which others' work does
-not lengthen. Runs on Qt's offscreen platform unless ``QT_QPA_PLATFORM`` says otherwise (``xcb`` under Xvfb).
+A whole window shows a conversation of thousands of messages with code and tables. In the part *program* the whole
+program is behind it, and an engine process of its own writes at a fixed rate; in the others there is none, and tokens
+go in as the engine's reader brings them. Meanwhile a timer of the event loop notes how late it comes: a gap is the time
+between two of its turns. Appending is timed by the processor time of this thread, which others' work does not lengthen.
+Runs on Qt's offscreen platform unless ``QT_QPA_PLATFORM`` says otherwise (``xcb`` under Xvfb). Ends with an error where
+a target is missed.
 
     python -m tests.benchmarks.transcript [--json] [--messages N] [--tokens N] [--rate TPS] [--lines N] [--part P …]
 """
@@ -14,15 +16,17 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
 from app.chat.conversation import Message, now
-from tests.benchmarks.figures import Figure, arguments, report
+from tests.benchmarks.figures import Figure, arguments, end_by_targets, report
 from tests.benchmarks.hostile import HOSTILE
 
 if TYPE_CHECKING:
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
     from app.ui.message import AnswerView
 
-PARTS = ("stream", "append", "long", "hostile")
+PARTS = ("program", "stream", "append", "long", "hostile")
 TOKENS_PER_CHUNK = 3
 """A step of speculative decoding brings several tokens at once."""
 CHARS_PER_TOKEN = 4
@@ -286,6 +290,8 @@ def rss_mb() -> float:
 def measure(parts: list[str], *, n_messages: int, n_tokens: int, rate: float, n_lines: int) -> list[Figure]:
     """Measure the chosen parts."""
     figures: list[Figure] = []
+    if "program" in parts:
+        figures += _program_figures(n_messages, n_tokens, rate, n_lines)
     with window_shown() as window:
         if "stream" in parts:
             figures += _stream_figures(window, n_messages, n_tokens, rate)
@@ -300,6 +306,44 @@ def measure(parts: list[str], *, n_messages: int, n_tokens: int, rate: float, n_
                 figures.append(Figure(f"hostile: {name}", (max(gaps.ms),), "ms", "<= 200"))
                 figures.append(Figure(f"hostile: {name}, processor", (max(gaps.cpu_ms),), "ms", "<= 200"))
     return figures
+
+
+def _program_figures(n_messages: int, n_tokens: int, rate: float, n_lines: int) -> list[Figure]:
+    """Measure an answer in a long conversation, and a long one in a new one, with everything behind the window."""
+    messages = conversation(n_messages)
+    figures: list[Figure] = []
+    for name, before, text in (
+        ("program", messages, _ANSWER),
+        ("program, long answer", messages[:2], long_answer(n_tokens, n_lines)),
+    ):
+        gaps, opened_ms, cost_ms = _in_program(before, text, n_tokens, rate)
+        figures += [
+            Figure(f"{name}: opening", (opened_ms,), "ms", "<= 500"),
+            *_gap_figures(name, gaps),
+            Figure(f"{name}: processor a token", (cost_ms,), "ms"),
+            Figure(f"{name}: memory", (rss_mb(),), "MB", "<= 350"),
+        ]
+    return figures
+
+
+def _in_program(messages: list[Message], text: str, n_tokens: int, rate: float) -> tuple[Gaps, float, float]:
+    import qasync
+
+    from tests.benchmarks.whole_program import answered, fill
+
+    gaps = Gaps()
+    conversation_id = fill(messages)
+    loop = qasync.QEventLoop(_application())
+    with (
+        ThreadPoolExecutor(2, thread_name_prefix="window") as executor,
+        loop,
+        window_shown() as window,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        loop.set_default_executor(executor)
+        story = answered(window, Path(folder), conversation_id, text, n_tokens, rate, gaps.turn, TICK_MS)
+        opened_ms, cost_ms = loop.run_until_complete(story)
+    return gaps, opened_ms, cost_ms
 
 
 def _stream_figures(window: MainWindow, n_messages: int, n_tokens: int, rate: float) -> list[Figure]:
@@ -362,6 +406,7 @@ def main() -> None:
             n_lines=chosen.lines,
         )
     report(figures, as_json=chosen.json)
+    end_by_targets(figures)
 
 
 if __name__ == "__main__":

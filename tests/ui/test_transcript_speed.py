@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.benchmarks import transcript as bench
+from tests.benchmarks.figures import Figure, end_by_targets, missed
 from tests.benchmarks.hostile import HOSTILE
 
 CPU_LIMIT_MS = 200.0
@@ -60,3 +61,25 @@ def test_hostile_answers_freeze_nothing(window, name):
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name not in QUICK])
 def test_all_hostile_answers_freeze_nothing(window, name):
     assert max(bench.hostile_gaps(window, HOSTILE[name]()).cpu_ms) < CPU_LIMIT_MS
+
+
+@pytest.mark.timeout(120)
+def test_the_whole_program_streams(qapp, home):
+    qapp.setQuitOnLastWindowClosed(False)
+    gaps, opened_ms, cost_ms = bench._in_program(bench.conversation(60), bench._ANSWER, 450, 300)
+    assert opened_ms < 5000
+    assert len(gaps.ms) > 50
+    assert cost_ms < 40
+
+
+def test_a_missed_target_is_an_error(capsys):
+    figures = [
+        Figure("gap", (40.0,), "ms", "<= 33"),
+        Figure("ratio", (1.0,), "", ">= 0.98"),
+        Figure("cost", (9.0,), "ms"),
+    ]
+    assert missed(figures) == ["gap: 40 ms, target <= 33"]
+    end_by_targets(figures[1:])
+    with pytest.raises(SystemExit):
+        end_by_targets(figures)
+    assert "gap: 40 ms" in capsys.readouterr().err
