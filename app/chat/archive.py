@@ -14,7 +14,7 @@ import msgspec
 
 from app.chat.branches import insert_message, read_tree
 from app.chat.chat_settings import ConversationSettings
-from app.chat.conversation import UNTITLED, AnswerStats, Attachment, Message, MessageState
+from app.chat.conversation import UNTITLED, AnswerStats, Attachment, Conversation, Message, MessageState
 from app.chat.database import now, time_out
 from app.chat.store import ChatStore
 from app.chat.token_marks import StoredToken
@@ -51,6 +51,7 @@ class ConversationRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     updated_at: datetime
     folder: str = ""
     draft: str = ""
+    draft_files: tuple[Attachment, ...] = ()
     settings: ConversationSettings = ConversationSettings()
     leaf: int | None = None
     messages: tuple[MessageRecord, ...] = ()
@@ -88,6 +89,7 @@ def record_of(store: ChatStore, conversation_id: int) -> ConversationRecord:
         updated_at=conversation.updated_at,
         folder=folders.get(conversation.folder_id or 0, ""),
         draft=store.draft(conversation_id),
+        draft_files=store.drafts.files(conversation_id),
         settings=conversation.settings,
         leaf=numbers[conversation.messages[-1].id] if conversation.messages else None,
         messages=tuple(
@@ -108,6 +110,40 @@ def record_of(store: ChatStore, conversation_id: int) -> ConversationRecord:
             )
             for message in store.all_messages(conversation_id)
         ),
+    )
+
+
+def record_in_memory(
+    conversation: Conversation, draft: str = "", draft_files: tuple[Attachment, ...] = ()
+) -> ConversationRecord:
+    """Return the open path of a conversation as it is held in memory, where the store may hold less of it."""
+    messages = conversation.messages
+    return ConversationRecord(
+        title=conversation.title,
+        is_named=conversation.is_named,
+        created_at=conversation.created_at,
+        updated_at=conversation.updated_at,
+        draft=draft,
+        draft_files=draft_files,
+        settings=conversation.settings,
+        leaf=len(messages) or None,
+        messages=tuple(_record_of(message, n) for n, message in enumerate(messages, 1)),
+    )
+
+
+def _record_of(message: Message, n: int) -> MessageRecord:
+    return MessageRecord(
+        id=n,
+        parent=n - 1 or None,
+        role=message.role,
+        text=message.text,
+        state=message.state if message.state != "streaming" else "interrupted",
+        created_at=message.created_at,
+        stats=message.stats,
+        reasoning=message.reasoning,
+        reasoning_s=message.reasoning_s,
+        model=message.model,
+        attachments=message.attachments,
     )
 
 
@@ -151,6 +187,8 @@ def _add_record(store: ChatStore, record: ConversationRecord, folder_id: int | N
                 made.id,
             ),
         )
+    if record.draft_files:
+        store.drafts.save_files(made.id, record.draft_files)
     return made.id
 
 

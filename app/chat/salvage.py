@@ -28,6 +28,7 @@ MESSAGE = ("conversation_id", "parent_id", "role", "text", "state", "created_at"
            "reasoning_s", "model", "attachments")  # fmt: skip
 FOLDER = ("name", "position", "is_open")
 PRESET = ("name", "settings", "updated_at")
+DRAFT_PART = ("conversation_id", "kind", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class _Found:
     folders: dict[int, Row] = field(default_factory=dict)
     presets: dict[int, Row] = field(default_factory=dict)
     tokens: dict[int, bytes] = field(default_factory=dict)
+    draft_parts: dict[tuple[Value, Value], Value] = field(default_factory=dict)
 
 
 def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
@@ -82,6 +84,8 @@ def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
         _insert(db, "message", MESSAGE, ((n, v[1:]) for n, v in messages.items()))
         tokens = [(n, data) for n, data in found.tokens.items() if n in messages]
         db.executemany("INSERT INTO message_tokens(message_id, data) VALUES (?, ?)", tokens)
+        parts = [(*key, value) for key, value in found.draft_parts.items() if key[0] in found.conversations]
+        db.executemany("INSERT INTO draft_part(conversation_id, kind, value) VALUES (?, ?, ?)", parts)
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")
@@ -101,6 +105,9 @@ def _sort(found: _Found, row_id: int, values: Row) -> None:
             found.folders[row_id] = values
         elif isinstance(values[2], str) and values[2].startswith("{") and _is_moment(values[3]):
             found.presets[row_id] = values
+    elif len(values) == 3 and isinstance(values[0], int) and values[1] in ("files", "edit"):
+        if isinstance(values[2], str):
+            found.draft_parts[values[0], values[1]] = values[2]
     elif len(values) == 2 and values[0] is None and isinstance(values[1], bytes) and values[1][:1] == b"\x78":
         found.tokens[row_id] = values[1]
 

@@ -183,7 +183,15 @@ def _third(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
-MIGRATIONS: tuple[Step, ...] = (_first, _second, _third)
+def _fourth(db: sqlite3.Connection) -> None:
+    """Files that go with a message that is not sent, and changes of messages that are under way."""
+    db.execute(
+        "CREATE TABLE draft_part (conversation_id INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,"
+        " kind TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (conversation_id, kind))"
+    )
+
+
+MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth)
 
 
 def version_of(db: sqlite3.Connection) -> int:

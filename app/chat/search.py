@@ -42,6 +42,18 @@ class SearchHit:
     marks: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class HeadsPage:
+    """Some of the conversations that were searched for; ``next_id`` is above the message where the next page begins.
+
+    ``None``: there is no more. ``seen`` are the conversations of this page and of those before it.
+    """
+
+    heads: tuple[ConversationHead, ...]
+    next_id: int | None = None
+    seen: frozenset[int] = frozenset()
+
+
 def find_heads(
     db: sqlite3.Connection, query: str, limit: int, *, is_deleted: bool = False
 ) -> tuple[ConversationHead, ...]:
@@ -55,17 +67,34 @@ def find_heads(
             (limit,),
         )
         return tuple(_head(row) for row in rows)
-    limit = limit if limit >= 0 else _MOST_LOOKED_AT
+    return find_heads_page(db, terms, limit if limit >= 0 else _MOST_LOOKED_AT).heads
+
+
+def find_heads_page(
+    db: sqlite3.Connection, terms: tuple[Term, ...], limit: int, before: HeadsPage | None = None
+) -> HeadsPage:
+    """Find conversations whose title or one of whose messages holds all terms; after a page, those of the next one."""
+    known = before.seen if before is not None else frozenset()
     found: dict[int, int | None] = {}
-    for row in _titled(db, terms, limit):
+    for row in _titled(db, terms, limit) if before is None else ():
         found[row["id"]] = None
-    for n_seen, hit in enumerate(_hits(db, terms)):
-        if found.get(hit["conversation_id"]) is None and (len(found) < limit or hit["conversation_id"] in found):
-            found[hit["conversation_id"]] = hit["id"]
-        if n_seen >= _MOST_LOOKED_AT or (len(found) >= limit and None not in found.values()):
+    next_id: int | None = None
+    n_bare = len(found)
+    for n_seen, hit in enumerate(_hits(db, terms, before.next_id if before is not None else None)):
+        number = hit["conversation_id"]
+        if number not in known and found.get(number) is None:
+            if number in found:
+                n_bare -= 1
+            elif len(found) >= limit:
+                next_id = next_id or hit["id"] + 1  # with it begins the next page
+                number = None
+            if number is not None:
+                found[number] = hit["id"]
+        if n_seen >= _MOST_LOOKED_AT or (next_id is not None and not n_bare):
             break
     heads = [_found_head(db, conversation_id, message_id, terms) for conversation_id, message_id in found.items()]
-    return tuple(sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True))
+    ordered = tuple(sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True))
+    return HeadsPage(ordered, next_id, known | found.keys())
 
 
 def find_messages(

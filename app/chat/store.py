@@ -21,9 +21,11 @@ from app.chat.branches import Branches, copy_path, copy_tokens, insert_message, 
 from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import UNTITLED, AnswerStats, Conversation, ConversationHead, Message, MessageState
 from app.chat.database import Database, now, time_in, time_out
+from app.chat.drafts import NEW_DRAFT, Drafts
 from app.chat.opening import Opened, open_database
+from app.chat.query import terms_of
 from app.chat.rows import json_out, message_of, message_values, settings_in, storable
-from app.chat.search import SearchHit, find_heads, find_messages
+from app.chat.search import HeadsPage, SearchHit, find_heads, find_heads_page, find_messages
 from app.chat.shelving import Folders, Presets
 from app.chat.token_marks import StoredToken, pack_tokens, unpack_tokens
 from app.errors import StoreError
@@ -35,8 +37,6 @@ SAVE_EVERY_S = 1.5
 
 KEEP_DELETED_S = 30 * 24 * 3600.0
 """How long a deleted conversation can be brought back, if whoever purges follows this."""
-
-_NEW_DRAFT = "draft of a new conversation"
 
 
 def store_path() -> Path:
@@ -55,6 +55,7 @@ class ChatStore:
         branches: alternatives of messages: edit, regenerate, continue, switch.
         folders: folders of conversations.
         presets: named settings.
+        drafts: files and open edits of what is not sent.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -80,6 +81,7 @@ class ChatStore:
         self.branches = Branches(self._db)
         self.folders = Folders(self._db)
         self.presets = Presets(self._db)
+        self.drafts = Drafts(self._db)
 
     @property
     def is_on_disk(self) -> bool:
@@ -127,6 +129,14 @@ class ChatStore:
         """
         with self._db.reading() as db:
             return find_heads(db, query, limit)
+
+    def heads_page(self, query: str, limit: int, before: HeadsPage | None = None) -> HeadsPage:
+        """List the first conversations that :meth:`heads` finds for a query, or those behind a page of them."""
+        terms = terms_of(query)
+        if not terms:
+            return HeadsPage(self.heads("", limit))
+        with self._db.reading() as db:
+            return find_heads_page(db, terms, limit, before)
 
     def search(
         self, query: str, *, limit: int = 50, before_id: int | None = None, conversation_id: int | None = None
@@ -278,7 +288,7 @@ class ChatStore:
         """Return what was typed but not sent; ``None`` is the conversation that has not begun yet."""
         with self._db.reading() as db:
             if conversation_id is None:
-                row = db.execute("SELECT value FROM kept WHERE name = ?", (_NEW_DRAFT,)).fetchone()
+                row = db.execute("SELECT value FROM kept WHERE name = ?", (NEW_DRAFT,)).fetchone()
             else:
                 row = db.execute("SELECT draft FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
         return str(row[0]) if row else ""
@@ -288,7 +298,7 @@ class ChatStore:
         text = storable(text)
         with self._db.writing() as db:
             if conversation_id is None:
-                db.execute("INSERT OR REPLACE INTO kept(name, value) VALUES (?, ?)", (_NEW_DRAFT, text))
+                db.execute("INSERT OR REPLACE INTO kept(name, value) VALUES (?, ?)", (NEW_DRAFT, text))
             else:
                 db.execute("UPDATE conversation SET draft = ? WHERE id = ?", (text, conversation_id))
 

@@ -31,7 +31,7 @@ from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started,
 from app.ui.remote_answer import RemoteAnswers
 from app.ui.said import said
 from app.ui.tr import tr
-from app.ui.wording import prefill_words, speed_words, waiting_words
+from app.ui.wording import answer_words, prefill_words, waiting_words
 
 if TYPE_CHECKING:
     from app.chat.chat_settings import Constraint
@@ -57,6 +57,7 @@ STOP_PATIENCE_S = 4.0
 class Answering(QObject):
     """Asks and stops."""
 
+    begun = Signal()  # something is asked, whoever answers
     began = Signal(bool)  # whether anything is asked to draft
     stepped = Signal(object)  # a tuple of Steps, in order
     ended = Signal()
@@ -92,6 +93,11 @@ class Answering(QObject):
     def is_remote(self) -> bool:
         """Whether a server answers."""
         return self._choices.remote is not None
+
+    @property
+    def is_broken_off(self) -> bool:
+        """Whether the last answer was stopped, or failed."""
+        return self._is_broken_off
 
     @property
     def is_busy(self) -> bool:
@@ -136,6 +142,7 @@ class Answering(QObject):
         self._window.composer.show_answering(is_answering=True)
         self._started = None  # not that of the last answer: a stop in this very tick means this one
         self._task = asyncio.get_running_loop().create_task(self._answer(growing, request, remote, constraint))
+        self.begun.emit()
 
     def stop(self) -> None:
         """Stop the answer that is on its way; what it has said stays."""
@@ -220,6 +227,7 @@ class Answering(QObject):
     ) -> None:
         """Have a server answer. The panel hears nothing of it, and no run is recorded: nothing was measured."""
         self._reported = AnswerStats(server=read_address(remote.url).words)  # also where it breaks off
+        growing.model = remote.model
         self._window.transcript.pace.leave_cores(0)
         self._reported, notices = await self.servers.answer(
             remote, request, constraint, growing, lambda text: self._take_text(text, growing)
@@ -262,6 +270,8 @@ class Answering(QObject):
         match event:
             case Started():
                 self._started = event
+                loaded = self._host.state.loaded
+                growing.model = loaded.target.name if loaded is not None else ""
                 self._begun = "" if growing.before is not None else begun_mark(event.prompt_end)
                 self._engine.note_engagement(event.engagement)
                 growing.show_status(prefill_words(event, 0))
@@ -357,7 +367,7 @@ class Answering(QObject):
         self._engine.withdraw_stuck()
         stats = self._stats(growing)
         whole = stats if growing.before is None else joined(growing.before.stats, stats)
-        growing.show_status(speed_words(whole) if whole else "")
+        growing.show_status(answer_words(whole, growing.model))
         view = growing.view
         self._chats.end_answer(growing, state, stats)
         if view is not None and not growing.text.strip():

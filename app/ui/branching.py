@@ -113,10 +113,14 @@ class Branching(QObject):
             self._window.composer.begin_edit(number, text, is_answer=False)
             self._window.notice.say("info", BUSY, tr("Stop it first (Esc), or wait for its end."), expires_s=6)
             return
+        is_kept = False
         with Told(self._window.notice, tr("The change was not saved.")):
             self._chats.store.branches.edit(message.id, text, keep_following=message.role == "assistant")
+            is_kept = True
             self._chats.reload()
             if message.role == "assistant":
                 self._window.transcript.go_to_message(number)
             elif self._answering.is_ready():
                 self._answering.begin(self._chats.begin_answer())
+        if not is_kept:
+            self._window.composer.begin_edit(number, text, is_answer=message.role == "assistant")

@@ -15,8 +15,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog
 
 from app.chat import export
+from app.chat.archive import ConversationRecord, record_in_memory
 from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import (
+    UNTITLED,
     AnswerStats,
     Attachment,
     Conversation,
@@ -32,10 +34,12 @@ from app.errors import SlipstreamError, StoreError
 from app.protocol import ChatMessage
 from app.ui.chats_tokens import read_trace
 from app.ui.chats_writing import Writing
+from app.ui.listing import Listing
 from app.ui.shown import shown_of
 from app.ui.told import Told
 from app.ui.tr import tr
-from app.ui.wording import interrupted_words, speed_words
+from app.ui.unsent import Unsent
+from app.ui.wording import answer_words, interrupted_words
 
 if TYPE_CHECKING:
     from app.ui.growing import GrowingAnswer
@@ -57,7 +61,9 @@ class Chats(QObject):
         self._window = window
         self._store = store
         self._writing = Writing(window, store)
-        self._unsaved_draft = ""
+        self.unsent = Unsent(window, self)
+        self.listing = Listing(window, self)
+        self._is_closed = False
         self.retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
         self.retry.timeout.connect(self.on_retry)
         sidebar = window.sidebar
@@ -66,7 +72,6 @@ class Chats(QObject):
         sidebar.search_changed.connect(lambda _query: self.refresh())
         sidebar.renamed.connect(self.rename)
         sidebar.export_requested.connect(self.export)
-        window.composer.draft_changed.connect(self.on_draft_changed)
         window.transcript.trace_of = lambda message_id: read_trace(store, message_id)
 
     @property
@@ -88,7 +93,8 @@ class Chats(QObject):
         """
         with Told(self._window.notice, tr("Reading your conversations failed.")):
             self._store.recover()
-            self._keep_new_draft(self._store.draft(None))  # of a program that was killed
+            kept = self._store.draft(None), self._store.drafts.files(None)  # of a program that was killed
+            self.unsent.keep_new(*kept)
         if self._store.damage is not None:
             self.tell(self._store.damage)
         elif (said := self._store.notice) is not None:
@@ -109,12 +115,7 @@ class Chats(QObject):
 
     def refresh(self) -> list[int]:
         """List the conversations anew, as searched for; return their ids."""
-        with Told(self._window.notice, tr("Reading your conversations failed.")):
-            heads = self._store.heads(self._window.sidebar.query)
-            self._window.sidebar.show_folders(self._store.folders.all())
-            self._window.sidebar.show_heads(heads, self.current.id if self.current else None, now())
-            return [head.id for head in heads]
-        return []
+        return self.listing.refresh()
 
     def new(self) -> None:
         """Begin an empty conversation; it enters the list with its first message."""
@@ -122,7 +123,7 @@ class Chats(QObject):
             return
         self._writing.current, self._writing.new_settings = None, ConversationSettings()
         self._window.transcript.clear()
-        self._window.composer.set_text(self._unsaved_draft)
+        self.unsent.show()
         self._window.sidebar.show_current(None)
         self._window.show_title("")
         self._window.composer.take_focus()
@@ -138,7 +139,7 @@ class Chats(QObject):
         with Told(self._window.notice, tr("The conversation could not be opened.")):
             opened = self._writing.current = self._writing.without_growing(self._store.load(conversation_id))
             self._show(opened)
-            self._window.composer.set_text(self._store.draft(conversation_id))
+            self.unsent.show()
             self._window.show_title(opened.title)
             if self.growing is not None and self.growing.conversation_id == conversation_id:
                 self.growing.attach(self._window.transcript.begin_answer())
@@ -152,7 +153,6 @@ class Chats(QObject):
 
     def _leave(self) -> bool:
         """Make ready to show another conversation; false if this one cannot be saved, and so must stay."""
-        self._window.composer.end_edit()
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
         with Told(self._window.notice, tr("This conversation is not saved yet.")):
@@ -163,8 +163,7 @@ class Chats(QObject):
             return False
         if self.growing is not None:
             self.growing.detach()
-        if self.current is None:
-            self._unsaved_draft = self._window.composer.text
+        self.unsent.leave()
         return True
 
     # --- changing -------------------------------------------------------------------------------------
@@ -179,8 +178,10 @@ class Chats(QObject):
 
     def forget(self) -> None:
         """Leave the open conversation, which was deleted, for a new one."""
+        self._window.composer.flush_draft()
         self._writing.current = None
-        self._unsaved_draft = ""
+        self._window.composer.show_draft("", ())
+        self.unsent.forget_new()
         self.new()
 
     @property
@@ -200,19 +201,6 @@ class Chats(QObject):
                 with Told(self._window.notice, tr("The settings were not saved.")):
                     self._store.save_settings(self.current.id, settings)
         self.settings_changed.emit()
-
-    def on_draft_changed(self, text: str) -> None:
-        """Keep what is typed but not sent."""
-        if self.current is None:
-            self._unsaved_draft = text
-        with Told(self._window.notice, tr("What you are typing was not saved.")):
-            self._store.save_draft(self.current.id if self.current is not None else None, text)
-
-    def _keep_new_draft(self, text: str) -> None:
-        """Give a conversation of its own to what was typed into one that had not begun."""
-        if text.strip():
-            self._store.save_draft(self._store.create().id, text)
-        self._store.save_draft(None, "")
 
     def export(self, conversation_id: int, kind: str) -> None:
         """Ask where to, then write a conversation in one of the kinds of :mod:`app.chat.export`."""
@@ -288,12 +276,10 @@ class Chats(QObject):
         message = Message(role="user", text=text, created_at=now(), attachments=attachments)
         self._window.transcript.add_question(shown_of(message).text)
         self._writing.extend(message)
-        self._unsaved_draft = ""
+        self.unsent.forget_new()
         with Told(self._window.notice, tr("Your message is not saved yet.")):
             self._writing.write_pending()
-            if self.current is not None:
-                self._store.save_draft(self.current.id, "")
-                self._store.save_draft(None, "")
+            self.unsent.forget_sent()
         self._see_to_what_waits()
         self.refresh()
 
@@ -340,17 +326,40 @@ class Chats(QObject):
         self._window.notice.say("info", tr("What was not saved is saved now."), expires_s=8)
         self.refresh()
 
-    def close(self) -> None:
-        """Keep the draft and close the database."""
+    def save_all(self) -> StoreError | None:
+        """Save everything that is on the screen and not sent; return why the database refuses, if it does."""
         self.retry.stop()
-        self._window.composer.end_edit()
         self._window.composer.unqueue()
-        self._window.composer.flush_draft()
-        with Told(self._window.notice, tr("This conversation is not saved.")):
+        try:
             self._writing.write_pending()
-        if self.current is None:
-            with Told(self._window.notice, tr("What you were typing was not saved.")):
-                self._keep_new_draft(self._window.composer.text)
+            self.unsent.save()
+        except StoreError as fault:
+            return fault
+        return None
+
+    @property
+    def n_unsaved(self) -> int:
+        """How many messages only the memory holds."""
+        return self._writing.n_unsaved
+
+    def unsaved_records(self) -> tuple[ConversationRecord, ...]:
+        """Return what :meth:`save_all` could not save, with what was said before it."""
+        draft, files = self._window.composer.draft, self._window.composer.files.files
+        current, records = self.current, [record_in_memory(one) for one in self._writing.unsaved()]
+        if current is None and (draft or files):
+            current = Conversation(title=UNTITLED, created_at=now(), updated_at=now())
+            records.insert(0, record_in_memory(current))
+        if records and current is not None:
+            records[0] = structs.replace(records[0], draft=draft, draft_files=files)
+        return tuple(records)
+
+    def close(self) -> None:
+        """Close the database; what :meth:`save_all` has not saved is lost."""
+        self.retry.stop()
+        if not self._is_closed:
+            self.unsent.close()
+            self.listing.close()
+        self._is_closed = True
         self._store.close()
 
     def tell(self, fault: StoreError) -> None:
@@ -360,6 +369,6 @@ class Chats(QObject):
 
 def finish_stored(view: AnswerView, message: Message) -> None:
     """Put the words around an answer that comes from the database."""
-    view.show_status(speed_words(message.stats) if message.stats else "")
+    view.show_status(answer_words(message.stats, message.model))
     view.show_mark(interrupted_words(message))
     view.offer_going_on(is_offered=can_go_on(message))

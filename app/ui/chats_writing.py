@@ -14,6 +14,7 @@ from app.chat.conversation import UNTITLED, AnswerStats, Conversation, Message, 
 from app.chat.going_on import joined, parts_of, with_marks
 from app.chat.store import ChatStore
 from app.chat.titles import title_of
+from app.errors import StoreError
 from app.ui.chats_tokens import read_trace, stored_tokens
 from app.ui.growing import GrowingAnswer
 from app.ui.told import Told
@@ -48,6 +49,29 @@ class Writing:
 
     def _pending(self) -> list[Message]:
         return [m for m in self.current.messages if not m.id] if self.current is not None else []
+
+    @property
+    def n_unsaved(self) -> int:
+        """How many messages only the memory holds, in whole or in part."""
+        return len(self._pending()) + len(self._unwritten)
+
+    def unsaved(self) -> tuple[Conversation, ...]:
+        """Return the conversations that have such messages, as they are in memory; the open one in any case."""
+        found = [self.current] if self.current is not None else []
+        for conversation_id, message in self._unwritten:
+            if self.current is None or conversation_id != self.current.id:
+                found.append(self._with(conversation_id, message))
+        return tuple(found)
+
+    def _with(self, conversation_id: int, message: Message) -> Conversation:
+        """Read a conversation and put the end of an answer into it; what cannot be read is left out."""
+        at = message.created_at
+        try:
+            there = self._store.load(conversation_id)
+        except StoreError:
+            there = Conversation(title=UNTITLED, created_at=at, updated_at=at)
+        others = tuple(m for m in there.messages if m.id != message.id)
+        return structs.replace(there, messages=(*others, message))
 
     def without_growing(self, conversation: Conversation) -> Conversation:
         """Leave out the row of the answer that is on its way: it joins when it is complete."""
@@ -153,6 +177,8 @@ class Writing:
         message = self._ended(growing, state, stats)
         if growing.view is not None:
             growing.view.offer_going_on(is_offered=can_go_on(message))
+            if message.reasoning:
+                growing.view.show_thought_time(message.reasoning_s)
         self.growing = None
         self._window.transcript.keep_tokens(growing.message.id if growing.message else 0, growing.trace)
         if growing.conversation_id is not None and (message.id or growing.view is None):
@@ -166,10 +192,12 @@ class Writing:
     def _ended(self, growing: GrowingAnswer, state: MessageState, stats: AnswerStats | None) -> Message:
         row = growing.message or Message(role="assistant", text="", created_at=now())
         parts = parts_of(growing.text)
-        thought_s = growing.view.thought_s if growing.view is not None else None
+        growing.end()
+        thought_s = growing.thought_s
         if growing.before is not None:
             stats = joined(growing.before.stats, stats)
-            thought_s = growing.before.reasoning_s if growing.before.reasoning_s is not None else thought_s
+            known_s = [s for s in (growing.before.reasoning_s, thought_s) if s is not None]
+            thought_s = sum(known_s) if known_s else None
         if parts.is_unusual:
             stats = structs.replace(stats or AnswerStats(), thought_marks=(parts.opening, parts.closing))
         elif stats is not None:
@@ -181,6 +209,7 @@ class Writing:
             stats=stats,
             reasoning=parts.thought,
             reasoning_s=thought_s if parts.thought else None,
+            model=growing.model or row.model,
         )
 
     def _save_tokens(self, growing: GrowingAnswer) -> None:

@@ -32,6 +32,8 @@ class Composer(QFrame):
     sent = Signal(str)
     stopped = Signal()
     draft_changed = Signal(str)
+    draft_files_changed = Signal(tuple)
+    edit_changed = Signal(int, str)  # number of the message and what it says so far; -1 when it is left
     edited = Signal(int, str)  # number of the message, what it is to say
     changed = Signal()  # text or files
     refused = Signal(str, str)  # why a file does not go with the message, and what to do
@@ -41,6 +43,7 @@ class Composer(QFrame):
         self._is_answering = False
         self._editing: int | None = None
         self._before_edit = ""
+        self._have_files_changed = False
         self._queue: list[tuple[str, tuple[Attachment, ...]]] = []
         self.editor = MessageEditor()
         self.files = AttachmentBar()
@@ -99,6 +102,16 @@ class Composer(QFrame):
         """What is written so far."""
         return str(self.editor.toPlainText())
 
+    @property
+    def draft(self) -> str:
+        """What is written and not sent, also while a message of before is being changed."""
+        return self.text if self._editing is None else self._before_edit
+
+    @property
+    def edit(self) -> tuple[int, str] | None:
+        """The number of the message that is being changed, and what it says so far."""
+        return None if self._editing is None else (self._editing, self.text)
+
     def set_text(self, text: str) -> None:
         """Put a text in place of what is there; it does not count as a change of the draft."""
         blocked = self.editor.blockSignals(True)
@@ -107,6 +120,8 @@ class Composer(QFrame):
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         self.editor.fit()
         self._draft.stop()
+        if self._have_files_changed:
+            self._draft.start()
         self._refresh()
         self.changed.emit()
 
@@ -124,8 +139,17 @@ class Composer(QFrame):
         """Put the cursor here."""
         self.editor.setFocus()
 
+    def show_draft(self, text: str, files: tuple[Attachment, ...]) -> None:
+        """Put what is not sent of another conversation in place of what is there."""
+        self._editing = None
+        self.edit_line.say("")
+        self.files.set_files(files)
+        self.set_text(text)
+        self._draft.stop()
+        self._have_files_changed = False
+
     def flush_draft(self) -> None:
-        """Report a draft that waits for a pause in typing, now."""
+        """Report what waits for a pause in typing, now."""
         if self._draft.isActive():
             self._draft.stop()
             self.on_draft_paused()
@@ -156,6 +180,9 @@ class Composer(QFrame):
 
     def on_files_changed(self) -> None:
         """Note that there is more or less to send."""
+        self._have_files_changed = True
+        if not self._draft.isActive():
+            self._draft.start()
         self._refresh()
         self.changed.emit()
 
@@ -172,6 +199,8 @@ class Composer(QFrame):
                 self.edit_line.hide()
                 self.set_text(self._before_edit)
                 self.edited.emit(number, text)
+                if self._editing is None:  # it could be done, and is not open again
+                    self.edit_changed.emit(-1, "")
         elif self._is_answering:
             self._queue.append((text, self.take_files()))
             self.set_text("")
@@ -228,6 +257,7 @@ class Composer(QFrame):
     def begin_edit(self, number: int, text: str, *, is_answer: bool) -> None:
         """Let a message of before be written anew."""
         if self._editing is None:
+            self.flush_draft()
             self._before_edit = self.text
         self._editing = number
         what = (
@@ -237,6 +267,7 @@ class Composer(QFrame):
         )
         self.edit_line.say(tr("You are changing {what}.").format(what=what))
         self.set_text(text)
+        self._draft.start()
         self.take_focus()
 
     def end_edit(self) -> None:
@@ -245,6 +276,7 @@ class Composer(QFrame):
             self._editing = None
             self.edit_line.say("")
             self.set_text(self._before_edit)
+            self.edit_changed.emit(-1, "")
 
     @property
     def is_editing(self) -> bool:
@@ -270,15 +302,21 @@ class Composer(QFrame):
 
     def on_text_changed(self) -> None:
         """Report the draft soon, also where typing never pauses."""
-        if self._editing is None and not self._draft.isActive():
+        if not self._draft.isActive():
             self._draft.start()
         self._refresh()
         self.changed.emit()
 
     def on_draft_paused(self) -> None:
-        """Report the draft, with what waits before it."""
+        """Report the draft, with what waits before it, or what is being changed."""
         if self._editing is None:
             self.draft_changed.emit("\n\n".join(part for part in (*self.queued, self.text) if part))
+        else:
+            self.edit_changed.emit(self._editing, self.text)
+        if self._have_files_changed:
+            self._have_files_changed = False
+            waiting = [file for _, files in self._queue for file in files]
+            self.draft_files_changed.emit((*waiting, *self.files.files))
 
     def on_focus_changed(self) -> None:
         """Show by the frame that typing goes here."""

@@ -27,6 +27,7 @@ from app.host import Host
 from app.host.runtime_engine import RuntimeEngine
 from app.models.library import Library
 from app.paths import is_whole
+from app.ui.announcing import Announcer
 from app.ui.answering import Answering
 from app.ui.baseline_control import BaselineControl
 from app.ui.branching import Branching
@@ -48,6 +49,7 @@ from app.ui.notify_control import NotifyControl
 from app.ui.options_control import OptionsControl
 from app.ui.palette import PaletteControl
 from app.ui.panel_control import PanelControl
+from app.ui.parting import Parting
 from app.ui.profiler import ProfilerControl
 from app.ui.program_actions import ProgramActions
 from app.ui.remote_control import RemoteControl
@@ -104,8 +106,10 @@ class Controller(QObject):
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
         self.answering.gathering = gathering
+        self.announcer = Announcer(window, self.answering)
         self.branching = Branching(window, self.chats, self.answering)
         self.deleting = ChatsDeleting(window, self.chats)
+        self.parting = Parting(window, self.chats)
         self.keeping = Keeping(window, self.chats, self.answering)
         self.counts = TokenCounts(window, self.host, self.chats, self.choices)
         self.answering.ended.connect(self.counts.note_change)
@@ -203,7 +207,7 @@ class Controller(QObject):
         self.on_close_requested()
 
     async def close(self) -> None:
-        """Stop the answer, save, end the engine; each within a bounded time."""
+        """Stop the answer, end the engine, each within a bounded time; save, and ask if that is refused."""
         self._charts.stop()
         measuring = (self.counts, self.profiler, self.baselines, self.sessions, self.shelf, self.models, self.devices)
         asking = (
@@ -233,6 +237,7 @@ class Controller(QObject):
                 logger.warning("%s did not end in %s s", part.__qualname__, CLOSE_S)
             except Exception:
                 logger.exception("%s failed", part.__qualname__)
+        await self.parting.settle()
         current = self.chats.current
         self.window.remember_conversation(*((current.id, current.created_at.isoformat()) if current else (0, "")))
         self.chats.close()

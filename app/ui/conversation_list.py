@@ -89,9 +89,15 @@ class ConversationList(QAbstractListModel):
         self.rows: list[Row] = []
 
     def show_heads(self, heads: Sequence[ConversationHead], now: datetime, folders: Sequence[Folder] = ()) -> None:
-        """Replace all rows."""
+        """Replace all rows; where there are only more of them, nothing moves and what is marked stays so."""
+        rows, n_before = rows_of(heads, now, folders), len(self.rows)
+        if 0 < n_before < len(rows) and rows[:n_before] == self.rows:
+            self.beginInsertRows(QModelIndex(), n_before, len(rows) - 1)
+            self.rows = rows
+            self.endInsertRows()
+            return
         self.beginResetModel()
-        self.rows = rows_of(heads, now, folders)
+        self.rows = rows
         self.endResetModel()
 
     def index_of(self, conversation_id: int | None) -> QModelIndex:

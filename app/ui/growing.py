@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
+from app.chat.reasoning import Reasoning
 from app.metrics.token_trace import Token, TokenTrace
 
 if TYPE_CHECKING:
@@ -22,11 +24,14 @@ class GrowingAnswer:
         beside_id: the message that it is an alternative to, if any.
         message: its row; ``None`` when that could not be written (yet).
         run: the figures of it, once it has ended.
+        model: the name of the model that gives it.
+        thought_s: how long it thought, whether or not anybody looked.
         before: the answer as it was before it went on, if it does; ``tokens_before`` are its tokens, if known.
     """
 
     def __init__(self, conversation_id: int | None) -> None:
         self.conversation_id = conversation_id
+        self._first_s = 0.0
         self.message: Message | None = None
         self.is_saved = True
         self._parts: list[str] = []
@@ -37,6 +42,10 @@ class GrowingAnswer:
         self.run: Run | None = None
         self.before: Message | None = None
         self.tokens_before: list[Token] = []
+        self.model = ""
+        self.thought_s: float | None = None
+        self._reasoning = Reasoning()
+        self._thinking_since_s: float | None = None
 
     @property
     def text(self) -> str:
@@ -51,6 +60,7 @@ class GrowingAnswer:
     def begin_with(self, text: str) -> None:
         """Go on from a text that is written already."""
         self._parts = [text]
+        self._reasoning.feed(text)  # it may stand in the middle of a thought
 
     def attach(self, view: AnswerView) -> None:
         """Show it in this view from now on, beginning with what is there."""
@@ -69,8 +79,24 @@ class GrowingAnswer:
         if text:
             self._parts.append(text)
             self.is_saved = False
+            self._time_thoughts(text)
             if self._view is not None:
                 self._view.add_text(text)
+
+    def _time_thoughts(self, text: str) -> None:
+        self._first_s = self._first_s or monotonic()
+        for run in self._reasoning.feed(text):
+            if run.is_thought and self._thinking_since_s is None:
+                self._thinking_since_s = monotonic() if not run.is_reset else self._first_s
+            if self._thinking_since_s is not None and (run.is_reset or not run.is_thought):
+                self.thought_s = (self.thought_s or 0.0) + monotonic() - self._thinking_since_s
+                self._thinking_since_s = None
+
+    def end(self) -> None:
+        """Note that nothing comes any more: what it still thought has taken until now."""
+        if self._thinking_since_s is not None:
+            self.thought_s = (self.thought_s or 0.0) + monotonic() - self._thinking_since_s
+            self._thinking_since_s = None
 
     def note_tokens(self, chunk: Chunk) -> None:
         """Take what is told of the tokens of a chunk, and show it from the first on."""

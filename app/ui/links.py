@@ -11,6 +11,7 @@ from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QUrl
+    from PySide6.QtGui import QTextDocument
 
     from app.ui.notice import NoticeBar
 
@@ -38,6 +39,25 @@ def ask_to_open(url: QUrl, notice: NoticeBar) -> None:
         tr("Open {words} in the browser?{where}").format(words=words, where=where),
         action=(tr("Open"), lambda: QDesktopServices.openUrl(url)),
     )
+
+
+def links_in(document: QTextDocument) -> list[tuple[str, str]]:
+    """Return the words and the address of each link of a document, in the order in which they stand."""
+    found: list[tuple[str, str]] = []
+    block = document.begin()
+    while block.isValid():
+        walk, before = block.begin(), ""
+        while not walk.atEnd():
+            shape, text = walk.fragment().charFormat(), walk.fragment().text()
+            address = shape.anchorHref() if shape.isAnchor() else ""
+            if address and address == before:
+                found[-1] = (found[-1][0] + text, address)  # words in another look are a fragment of their own
+            elif address:
+                found.append((text, address))
+            before = address
+            walk += 1
+        block = block.next()
+    return found
 
 
 def words_of_host(url: QUrl) -> str:

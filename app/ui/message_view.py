@@ -16,10 +16,21 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
+from app.chat.visible import visible
 from app.ui.column import BlockColumn
+from app.ui.links import address_words
 from app.ui.message_foot import KEYS, MessageAction, MessageFoot, message_menu
 from app.ui.theme import GRID, colours
 from app.ui.tr import tr
+
+_MOST_LINK_CHARS = 60
+
+
+def _link_words(words: str, url: QUrl) -> str:
+    """Return what stands in a menu for a link: its words and where it leads, each in one short line."""
+    parts = (" ".join(visible(words).split()), address_words(url))
+    short = [part if len(part) <= _MOST_LINK_CHARS else f"{part[:_MOST_LINK_CHARS]}…" for part in parts if part]
+    return "  ·  ".join(dict.fromkeys(short)).replace("&", "&&")
 
 
 class MessageView(QWidget):
@@ -47,7 +58,7 @@ class MessageView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName(name)
         self.setAccessibleDescription(
-            tr("C copies, P copies plain text, E edits, R answers again, O goes on, arrows: alternatives")
+            tr("C copies, P copies plain text, E edits, R answers again, O goes on, L: links, arrows: alternatives")
         )
 
     @property
@@ -108,7 +119,9 @@ class MessageView(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Do by a letter or an arrow what the buttons below do, while the message has the keyboard."""
         action = KEYS.get(Qt.Key(event.key())) if not event.modifiers() else None
-        if action is not None and action in self.foot.offered():
+        if event.key() == Qt.Key.Key_L and not event.modifiers():
+            self.pop_up_links()
+        elif action is not None and action in self.foot.offered():
             self.on_asked(action)
         else:
             super().keyPressEvent(event)
@@ -122,6 +135,25 @@ class MessageView(QWidget):
         """Show the menu of this message."""
         self.make_menu().popup(spot)
 
+    def pop_up_links(self) -> None:
+        """Show the links of this message, to be gone through by the arrow keys; nothing where there are none."""
+        menu = self.link_menu(self)
+        if menu.actions():
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.mapToGlobal(QPoint(GRID, GRID)))
+        else:
+            menu.deleteLater()
+
+    def link_menu(self, parent: QWidget) -> QMenu:
+        """Make the menu of the links of this message; each is asked about before it opens, as by a click."""
+        menu = QMenu(tr("Links"), parent)
+        for words, address in self.column.links():
+            url = QUrl(address)
+            entry = QAction(_link_words(words, url), menu)
+            entry.triggered.connect(lambda _checked=False, u=url: self.link_clicked.emit(u))
+            menu.addAction(entry)
+        return menu
+
     def make_menu(self) -> QMenu:
         """Make the menu of this message: what is selected first, if anything is."""
         menu = message_menu(self, self.foot.offered(), self.on_asked)
@@ -134,6 +166,9 @@ class MessageView(QWidget):
             entry = QAction(words, menu)
             entry.triggered.connect(do)
             menu.insertAction(before, entry)
+        links = self.link_menu(menu)
+        if links.actions():
+            menu.addMenu(links)
         return menu
 
     def focusInEvent(self, event: QFocusEvent) -> None:

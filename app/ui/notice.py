@@ -24,6 +24,7 @@ class NoticeBar(QFrame):
     """A line of words with a hint and a button or two; hidden while there is nothing to say."""
 
     closed = Signal()
+    told = Signal(str, str)  # how grave it is, and the words with that before them
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,6 +92,7 @@ class NoticeBar(QFrame):
         words = " ".join(said(part) for part in (message, hint) if part)
         self._label.setText(words)
         self.setAccessibleName(_PREFIX[kind].format(words=words))
+        self.told.emit(kind, self.accessibleName())
         self._on_action = action[1] if action else None
         self._action.setText(action[0] if action else "")
         self._action.setVisible(action is not None)

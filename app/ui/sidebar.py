@@ -122,6 +122,11 @@ class Sidebar(QWidget):
         self._nothing.setText(empty)
         self._nothing.setVisible(not heads)
 
+    def show_more_heads(self, heads: Sequence[ConversationHead], now: datetime) -> None:
+        """Show these conversations, of which the first are shown already; while a name is being typed, none."""
+        if not self._list().is_naming:
+            self._list().rows.show_heads(heads, now)
+
     def show_current(self, current_id: int | None) -> None:
         """Mark the conversation that is open."""
         view = self._list()

@@ -197,6 +197,11 @@ def threads_words(device: str, n_threads: int) -> str:
     return tr("{device} · %n thread(s)", None, n_threads).format(device=device)
 
 
+def answer_words(stats: AnswerStats | None, model: str) -> str:
+    """The line under an answer: its figures, and which model gave it."""
+    return " · ".join(part for part in (speed_words(stats) if stats is not None else "", model) if part)
+
+
 def speed_words(stats: AnswerStats) -> str:
     """The line under an answer: speed, first token, acceptance, speculation, how it ended."""
     parts = [reported_words(stats)] if stats.reported is not None else []

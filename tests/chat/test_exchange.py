@@ -52,6 +52,7 @@ def rich(store):
     store.pin(chat.id, is_pinned=True)
     store.rename(chat.id, "Ünïcode & <tags>")
     store.save_draft(chat.id, "half a thought")
+    store.drafts.save_files(chat.id, (Attachment(name="a.txt", text="one"),))
     return chat.id
 
 

@@ -37,6 +37,7 @@ def fill(path, n_conversations=40, n_messages=12):
                 )
                 said[message.id] = message
             store.save_tokens(message.id, [StoredToken(0, "accepted", 0, 1, 1, "ngram", 1.0)])
+        store.drafts.save_files(chat.id, (Attachment(name="a", text="b"),))
     return said
 
 
@@ -120,6 +121,8 @@ def test_folders_presets_colours_and_titles_are_saved(copied, expect_log):
         assert sum(head.folder_id is not None for head in heads) == 26
         assert store.tokens(max(said))
         assert store.search("message 39/11")
+        newest = next(head.id for head in heads if head.title == "Conversation 39")
+        assert store.drafts.files(newest) == (Attachment(name="a", text="b"),)
 
 
 def test_a_file_cut_in_half_gives_its_half(copied, expect_log):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.conversation import AnswerStats
+from app.chat.conversation import AnswerStats, Attachment
+from app.chat.drafts import OpenEdit
 from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore
 from app.errors import StoreError
@@ -138,6 +139,29 @@ def test_rename_and_draft(store):
     assert store.load(made.id).title == "Better"
     assert store.draft(made.id) == "half a thought"
     assert store.draft(made.id + 1) == ""
+
+
+def test_files_and_open_edits_of_what_is_not_sent_are_kept_until_it_is(store):
+    made, files = store.create(), (Attachment(name="a.txt", text="one"), Attachment(name="b.txt", text="\ud83d"))
+    for conversation_id in (made.id, None):
+        assert store.drafts.files(conversation_id) == ()
+        store.drafts.save_files(conversation_id, files)
+        assert [(file.name, file.text) for file in store.drafts.files(conversation_id)] == [
+            ("a.txt", "one"),
+            ("b.txt", "?"),
+        ]
+        store.drafts.save_files(conversation_id, ())
+        assert store.drafts.files(conversation_id) == ()
+    store.drafts.save_edit(made.id, OpenEdit(7, "so"))
+    assert store.drafts.edit(made.id) == OpenEdit(7, "so")
+    store.drafts.save_edit(made.id, None)
+    assert store.drafts.edit(made.id) is None
+    store.drafts.save_files(made.id + 1, files)  # erased meanwhile
+    assert store.drafts.files(made.id + 1) == ()
+    store.drafts.save_files(made.id, files)
+    store.delete(made.id)
+    store.purge()
+    assert store.drafts.files(made.id) == ()
 
 
 def test_damaged_file_is_set_aside_and_kept(path, expect_log):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
+from app.chat.store import ChatStore
+from app.ui.listing import PAGE
 from tests.doubles import POEM, Answer
 
 
@@ -173,5 +177,26 @@ def test_a_search_leads_to_the_message_also_on_another_branch(program):
         assert program.last_answer.text == "A needle again."
         marks = [s for part in program.last_answer.column.parts for s in part.highlights._found]
         assert marks == []
+
+    program.run(story)
+
+
+def test_many_hits_are_listed_page_by_page_and_what_is_marked_stays(program):
+    with closing(ChatStore()) as store, store.transaction():
+        for n in range(130):
+            store.append(store.create(f"c{n}").id, "user", f"the same word {n}")
+
+    async def story():
+        sidebar, listing = program.window.sidebar, program.controller.chats.listing
+        sidebar._search.setText("same")
+        await program.until(lambda: len(sidebar.titles()) == PAGE)
+        assert listing.rest.isActive()
+        view = sidebar._list()
+        view.setCurrentIndex(view.rows.index(3))
+        await program.until(lambda: len(sidebar.titles()) == 130)
+        assert view.currentIndex().row() == 3
+        assert not listing.rest.isActive()
+        sidebar._search.setText("the same word 7")
+        await program.until(lambda: len(sidebar.titles()) == 22)
 
     program.run(story)

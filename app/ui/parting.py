@@ -1,0 +1,122 @@
+"""The end of the program while the database refuses: nothing that is only in memory goes without being asked about."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton, QWidget
+
+from app.chat.archive import archive_json
+from app.chat.export import write_whole
+from app.errors import SlipstreamError
+from app.ui.said import said
+from app.ui.tr import tr
+
+if TYPE_CHECKING:
+    from app.ui.chats import Chats
+    from app.ui.main_window import MainWindow
+
+Choice = Literal["again", "file", "quit"]
+
+FILE_NAME = tr("Slipstream, not saved.json")
+
+
+class PartingQuestion(QMessageBox):
+    """Tries again, saves elsewhere, or lets go what is not saved; Esc tries again, which loses nothing."""
+
+    def __init__(self, parent: QWidget, n_messages: int, why: str) -> None:
+        question = tr("%n message(s) could not be saved.", None, n_messages)
+        if not n_messages:
+            question = tr("What you were typing could not be saved.")
+        super().__init__(QMessageBox.Icon.Warning, "Slipstream", question, parent=parent)
+        self.setInformativeText(why)
+        self.again = QPushButton(tr("Try again"))
+        self.file = QPushButton(tr("Save to a file…"))
+        self.quit = QPushButton(
+            tr("Quit and lose %n message(s)", None, n_messages) if n_messages else tr("Quit and lose it")
+        )
+        self.addButton(self.again, QMessageBox.ButtonRole.AcceptRole)
+        self.addButton(self.file, QMessageBox.ButtonRole.ActionRole)
+        self.addButton(self.quit, QMessageBox.ButtonRole.DestructiveRole)
+        self.setDefaultButton(self.again)
+        self.setEscapeButton(self.again)
+
+    @property
+    def choice(self) -> Choice:
+        """What was answered."""
+        clicked = self.clickedButton()
+        return "file" if clicked is self.file else "quit" if clicked is self.quit else "again"
+
+
+def _settle(answered: asyncio.Future[str], words: str = "") -> None:
+    if not answered.done():
+        answered.set_result(words)
+
+
+class Parting(QObject):
+    """Asks until everything is saved, here or elsewhere, or let go."""
+
+    def __init__(self, window: MainWindow, chats: Chats) -> None:
+        super().__init__(window)
+        self._window, self._chats = window, chats
+        self.question: PartingQuestion | None = None
+        self.dialog: QFileDialog | None = None
+        self._is_settled = False
+
+    async def settle(self) -> None:
+        """Return when nothing is left that only the memory holds."""
+        if self._is_settled:
+            return
+        self._is_settled = True
+        fault = self._chats.save_all()
+        was_hidden = fault is not None and not self._window.isVisible()
+        if was_hidden:
+            self._window.show()  # so that what it is about can be seen
+        while fault is not None:
+            why = f"{said(fault.message)} {said(fault.hint)}".strip()
+            choice = await self._ask(why)
+            if choice == "quit" or (choice == "file" and await self._save_to_file()):
+                break
+            fault = self._chats.save_all()
+        if was_hidden:
+            self._window.hide()
+
+    async def _ask(self, why: str) -> Choice:
+        answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        question = self.question = PartingQuestion(self._window, self._chats.n_unsaved, why)
+        question.finished.connect(lambda: _settle(answered))
+        question.open()
+        try:
+            await answered
+            return question.choice
+        finally:
+            self.question = None
+            question.deleteLater()
+
+    async def _save_to_file(self) -> bool:
+        """Ask where to, and write; false if that was given up or failed."""
+        answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        dialog = self.dialog = QFileDialog(self._window, tr("Save what is not saved"), FILE_NAME)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        dialog.fileSelected.connect(lambda name: _settle(answered, name))
+        dialog.rejected.connect(lambda: _settle(answered))
+        dialog.open()
+        try:
+            name = await answered
+        finally:
+            self.dialog = None
+            dialog.deleteLater()
+        return bool(name) and self._write(Path(name))
+
+    def _write(self, path: Path) -> bool:
+        """Write what is not saved; false if that fails, which is said."""
+        try:
+            write_whole(path, archive_json(self._chats.unsaved_records()))
+        except SlipstreamError as fault:
+            self._window.notice.say("error", fault.message, fault.hint)
+            return False
+        return True

@@ -1,0 +1,135 @@
+"""The end of the program while the database refuses: asked in words, and nothing goes without a yes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+
+from PySide6.QtCore import Qt
+
+from app.chat.conversation import Attachment
+from app.chat.importing import read_chats
+from app.chat.store import ChatStore
+from tests.doubles import POEM
+from tests.ui.conftest import shows_dialog
+from tests.ui.test_answering import stored
+from tests.ui.test_chats import locked
+
+pytestmark = shows_dialog
+NOTES = Attachment(name="notes.txt", text="one")
+
+
+async def asked(program, *, before=None):
+    """Wait until the question stands on the screen, another one than before."""
+    parting = program.controller.parting
+    await program.until(lambda: parting.question not in (None, before) and parting.question.isVisible())
+    return parting.question
+
+
+def test_trying_again_saves_once_the_database_takes_it(program, qtbot):
+    async def story():
+        program.controller.chats.retry.setInterval(100_000)
+        with locked():
+            await program.ask("first")
+            program.window.close()
+            question = await asked(program)
+            assert question.text() == "2 messages could not be saved."
+            assert question.informativeText()
+            assert question.quit.text() == "Quit and lose 2 messages"
+            assert program.window.isVisible()
+            qtbot.keyClick(question, Qt.Key.Key_Return)  # the default: try again
+            question = await asked(program, before=question)
+        qtbot.keyClick(question, Qt.Key.Key_Escape)
+        await program.controller.closed()
+        assert not program.window.isVisible()
+
+    program.run(story)
+    assert [m.text for m in stored(program)] == ["first", POEM]
+
+
+def test_the_loop_goes_on_while_it_is_asked(program):
+    async def story():
+        with locked():
+            await program.ask("first")
+            program.window.close()
+            question = await asked(program)
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert program.controller.parting.question is question
+        question.again.click()
+        await program.controller.closed()
+
+    program.run(story)
+
+
+def test_what_is_not_saved_goes_into_a_file_that_can_be_imported(program, tmp_path):
+    path = tmp_path / "kept.json"
+
+    async def story():
+        parting = program.controller.parting
+        with locked():
+            await program.ask("first")
+            program.window.composer.editor.setPlainText("half a thought")
+            program.window.composer.files.add(NOTES)
+            program.window.close()
+            question = await asked(program)
+            question.file.click()
+            await program.until(lambda: parting.dialog is not None)
+            parting.dialog.reject()
+            question = await asked(program, before=question)  # given up: asked again
+            question.file.click()
+            await program.until(lambda: parting.dialog is not None)
+            parting.dialog.fileSelected.emit(str(tmp_path / "no" / "folder.json"))
+            question = await asked(program, before=question)
+            assert "Cannot write" in program.window.notice.words
+            question.file.click()
+            await program.until(lambda: parting.dialog is not None)
+            parting.dialog.fileSelected.emit(str(path))
+            await program.controller.closed()
+
+    program.run(story)
+    (record,) = read_chats(path.read_bytes()).records
+    assert [m.text for m in record.messages] == ["first", POEM]
+    assert (record.draft, record.draft_files) == ("half a thought", (NOTES,))
+    assert json.loads(path.read_text(encoding="utf-8"))["schema"] == "slipstream.chats/1"
+
+
+def test_quitting_anyway_loses_what_was_said_to_be_lost(program):
+    async def story():
+        await program.ask("first")
+        with locked():
+            await program.ask("second")
+            program.window.close()
+            (await asked(program)).quit.click()
+            await program.controller.closed()
+
+    program.run(story)
+    assert [m.text for m in stored(program)] == ["first", POEM]
+
+
+def test_a_draft_alone_is_asked_about_too(program):
+    async def story():
+        with locked():
+            program.window.composer.editor.setPlainText("half a thought")
+            program.window.close()
+            question = await asked(program)
+            assert question.text() == "What you were typing could not be saved."
+        question.again.click()
+        await program.controller.closed()
+
+    program.run(story)
+    with closing(ChatStore()) as store:
+        (head,) = store.heads()
+        assert store.draft(head.id) == "half a thought"
+
+
+def test_a_database_that_refuses_is_not_asked_for_nothing(program):
+    async def story():
+        await program.ask("first")
+        with locked():
+            program.window.close()
+            await program.controller.closed()
+            assert program.controller.parting.question is None
+
+    program.run(story)

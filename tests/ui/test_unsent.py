@@ -1,0 +1,187 @@
+"""What is written and not sent: words, files and open edits, per conversation, over restarts and kills."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from app.chat.conversation import Attachment
+from app.chat.store import ChatStore
+from tests.doubles import Answer
+from tests.ui.test_branching import press
+from tests.ui.test_chats import locked
+
+NOTES = Attachment(name="notes.txt", text="one\ntwo")
+CODE = Attachment(name="a.py", text="x = 1")
+
+
+def kept(conversation_id):
+    with closing(ChatStore()) as store:
+        return store.draft(conversation_id), store.drafts.files(conversation_id)
+
+
+def test_files_stay_with_their_conversation(program):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        first = chats.current.id
+        composer.files.add(NOTES)
+        chats.new()
+        assert composer.files.files == ()
+        composer.files.add(CODE)
+        chats.open(first)
+        assert composer.files.files == (NOTES,)
+        chats.new()
+        assert composer.files.files == (CODE,)
+
+    program.run(story)
+
+    async def again():
+        found = [program.window.composer.files.files]
+        for conversation_id in program.controller.chats.refresh():
+            program.controller.chats.open(conversation_id)
+            found.append(program.window.composer.files.files)
+        assert {(NOTES,), (CODE,)} == set(found)
+
+    program.run(again)
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_files_and_long_pastes_outlive_a_kill(program, has_begun):
+    async def story():
+        composer = program.window.composer
+        if has_begun:
+            await program.ask("one")
+        current = program.controller.chats.current
+        conversation_id = current.id if current is not None else None
+        composer.files.add(NOTES)
+        composer.editor.long_text_given.emit("x\n" * 5000)
+        await program.until(lambda: len(kept(conversation_id)[1]) == 2)
+        assert [file.name for file in kept(conversation_id)[1]] == ["notes.txt", "Pasted text"]
+
+    program.run(story)
+
+
+def test_what_a_killed_program_left_of_a_new_conversation_gets_one_of_its_own(program):
+    with closing(ChatStore()) as store:
+        store.drafts.save_files(None, (NOTES,))
+
+    async def story():
+        (only,) = program.controller.chats.refresh()
+        assert program.controller.chats.current.id == only
+        assert program.window.composer.files.files == (NOTES,)
+        assert kept(None) == ("", ())
+
+    program.run(story)
+
+
+def test_what_was_sent_is_not_kept(program):
+    async def story():
+        program.window.composer.files.add(NOTES)
+        await program.ask("read this")
+        conversation_id = program.controller.chats.current.id
+        assert program.controller.chats.shown[0].attachments == (NOTES,)
+        program.window.composer.flush_draft()
+        assert kept(conversation_id) == ("", ())
+        assert kept(None) == ("", ())
+
+    program.run(story)
+
+
+def test_files_that_wait_in_line_are_kept_until_they_are_sent(program):
+    program.answers = (Answer(pace_s=0.05), Answer("Second."))
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.controller.chats.current is not None)
+        composer, conversation_id = program.window.composer, program.controller.chats.current.id
+        composer.files.add(NOTES)
+        program.send("and this")
+        composer.flush_draft()
+        assert kept(conversation_id) == ("and this", (NOTES,))
+        await program.until(lambda: len(program.controller.chats.shown) == 4)
+        composer.flush_draft()
+        assert kept(conversation_id) == ("", ())
+
+    program.run(story)
+
+
+def test_an_open_edit_outlives_a_restart_and_another_conversation(program):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("go")
+        first = chats.current.id
+        composer.editor.setPlainText("a draft")
+        press(program, 0, "edit")
+        composer.editor.setPlainText("go elsewhere")
+        chats.new()
+        assert (composer.text, composer.is_editing) == ("", False)
+        chats.open(first)
+        assert (composer.text, composer.is_editing) == ("go elsewhere", True)
+
+    program.run(story)
+
+    async def again():
+        composer = program.window.composer
+        assert (composer.text, composer.is_editing) == ("go elsewhere", True)
+        assert "changing your message" in composer.edit_line.words
+        composer.end_edit()
+        assert composer.text == "a draft"
+
+    program.run(again)
+
+    async def at_last():
+        assert (program.window.composer.text, program.window.composer.is_editing) == ("a draft", False)
+
+    program.run(at_last)
+
+
+def test_an_edit_that_was_made_is_not_open_at_the_next_start(program):
+    async def story():
+        await program.ask("go")
+        press(program, 0, "edit")
+        program.window.composer.editor.setPlainText("go elsewhere")
+        program.window.composer.flush_draft()
+        program.window.composer.on_submit()
+        await program.until(lambda: not program.controller.answering.is_busy)
+
+    program.run(story)
+
+    async def again():
+        assert not program.window.composer.is_editing
+        assert program.controller.chats.shown[0].text == "go elsewhere"
+
+    program.run(again)
+
+
+def test_an_edit_of_a_message_on_another_branch_becomes_a_draft(program):
+    async def story():
+        await program.ask("go")
+        press(program, 1, "edit")
+        program.window.composer.editor.setPlainText("What I wanted.")
+        await program.until(lambda: program.controller.store.drafts.edit(program.controller.chats.current.id))
+        program.controller.store.branches.edit(program.controller.chats.shown[0].id, "another")
+
+    program.run(story)
+
+    async def again():
+        composer = program.window.composer
+        assert (composer.text, composer.is_editing) == ("What I wanted.", False)
+
+    program.run(again)
+    assert kept(1)[0] == "What I wanted."
+
+
+def test_an_edit_that_the_database_refuses_stays_open(program):
+    async def story():
+        await program.ask("go")
+        press(program, 0, "edit")
+        program.window.composer.editor.setPlainText("go elsewhere")
+        with locked():
+            program.window.composer.on_submit()
+            assert (program.window.composer.text, program.window.composer.is_editing) == ("go elsewhere", True)
+            assert "The change was not saved." in program.window.notice.words
+        program.window.composer.end_edit()
+
+    program.run(story)
