@@ -35,6 +35,7 @@ from app.protocol import ChatMessage
 from app.ui.chats_tokens import read_trace
 from app.ui.chats_writing import Writing
 from app.ui.listing import Listing
+from app.ui.parting import Parting
 from app.ui.shown import shown_of
 from app.ui.told import Told
 from app.ui.tr import tr
@@ -63,6 +64,7 @@ class Chats(QObject):
         self._writing = Writing(window, store)
         self.unsent = Unsent(window, self)
         self.listing = Listing(window, self)
+        self.parting = Parting(window, self)
         self._is_closed = False
         self.retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
         self.retry.timeout.connect(self.on_retry)

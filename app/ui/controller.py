@@ -49,7 +49,6 @@ from app.ui.notify_control import NotifyControl
 from app.ui.options_control import OptionsControl
 from app.ui.palette import PaletteControl
 from app.ui.panel_control import PanelControl
-from app.ui.parting import Parting
 from app.ui.profiler import ProfilerControl
 from app.ui.program_actions import ProgramActions
 from app.ui.remote_control import RemoteControl
@@ -109,7 +108,6 @@ class Controller(QObject):
         self.announcer = Announcer(window, self.answering)
         self.branching = Branching(window, self.chats, self.answering)
         self.deleting = ChatsDeleting(window, self.chats)
-        self.parting = Parting(window, self.chats)
         self.keeping = Keeping(window, self.chats, self.answering)
         self.counts = TokenCounts(window, self.host, self.chats, self.choices)
         self.answering.ended.connect(self.counts.note_change)
@@ -237,7 +235,7 @@ class Controller(QObject):
                 logger.warning("%s did not end in %s s", part.__qualname__, CLOSE_S)
             except Exception:
                 logger.exception("%s failed", part.__qualname__)
-        await self.parting.settle()
+        await self.chats.parting.settle()
         current = self.chats.current
         self.window.remember_conversation(*((current.id, current.created_at.isoformat()) if current else (0, "")))
         self.chats.close()

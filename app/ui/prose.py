@@ -57,7 +57,6 @@ _INDENT_PX = 24
 _MARGIN_PX = 4
 _SIGN = re.compile(r"[^\w ,.;'\"(?%–—…“”-]|_|  |www\.")
 _ADDRESS = re.compile(r"(://|www\.|@)\S*$")  # Qt makes a link of it when it is long enough
-_DEFINITION = re.compile(r"^[ >\t*+\d.-]*\[.+\]:", re.MULTILINE)
 _LONGEST_MARK = 16  # a shorter line may yet become a heading, a list or a rule
 _LASTING = ("*", "_", "`", "\\", "~", "&", "<", "!", "[", "]", ")", "$", "#", ":")  # what comes next decides on these
 
@@ -370,7 +369,7 @@ class ProseView(QTextBrowser):
 
 def leans_on_others(markdown: str) -> bool:
     """Whether a piece of Markdown may read otherwise by itself: an address that links lead to stands in another."""
-    return _DEFINITION.search(markdown) is not None
+    return "]:" in markdown
 
 
 def reads_alike(before: str, typed: str) -> bool:

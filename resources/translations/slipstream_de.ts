@@ -916,14 +916,6 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
         <translation>Was nicht gespeichert war, ist jetzt gespeichert.</translation>
     </message>
     <message>
-        <source>This conversation is not saved.</source>
-        <translation>Diese Unterhaltung ist nicht gespeichert.</translation>
-    </message>
-    <message>
-        <source>What you were typing was not saved.</source>
-        <translation>Was Sie geschrieben haben, wurde nicht gespeichert.</translation>
-    </message>
-    <message>
         <source>Deleted conversations</source>
         <translation>Gelöschte Unterhaltungen</translation>
     </message>
@@ -3348,8 +3340,12 @@ Einstellungen: {config_dir}</translation>
         <translation>Alternative {number} von {n_all}</translation>
     </message>
     <message>
-        <source>C copies, P copies plain text, E edits, R answers again, O goes on, arrows: alternatives</source>
-        <translation>C kopiert, P kopiert reinen Text, E ändert, R antwortet neu, O setzt fort, Pfeile: Alternativen</translation>
+        <source>C copies, P copies plain text, E edits, R answers again, O goes on, L: links, arrows: alternatives</source>
+        <translation>C kopiert, P kopiert reinen Text, E ändert, R antwortet neu, O setzt fort, L: Links, Pfeile: Alternativen</translation>
+    </message>
+    <message>
+        <source>Links</source>
+        <translation>Links</translation>
     </message>
     <message>
         <source>Select all of this message</source>
@@ -7270,6 +7266,52 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>draft too dear</source>
         <translation>Entwurf zu teuer</translation>
+    </message>
+    <message>
+        <source>The model is answering.</source>
+        <translation>Das Modell antwortet.</translation>
+    </message>
+    <message>
+        <source>The answer broke off.</source>
+        <translation>Die Antwort brach ab.</translation>
+    </message>
+    <message>
+        <source>The answer is complete.</source>
+        <translation>Die Antwort ist vollständig.</translation>
+    </message>
+    <message>
+        <source>Slipstream, not saved.json</source>
+        <translation>Slipstream, nicht gespeichert.json</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n message(s) could not be saved.</source>
+        <translation>
+            <numerusform>%n Nachricht konnte nicht gespeichert werden.</numerusform>
+            <numerusform>%n Nachrichten konnten nicht gespeichert werden.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>What you were typing could not be saved.</source>
+        <translation>Was Sie geschrieben haben, konnte nicht gespeichert werden.</translation>
+    </message>
+    <message>
+        <source>Save to a file…</source>
+        <translation>In eine Datei speichern …</translation>
+    </message>
+    <message numerus="yes">
+        <source>Quit and lose %n message(s)</source>
+        <translation>
+            <numerusform>Beenden und %n Nachricht verlieren</numerusform>
+            <numerusform>Beenden und %n Nachrichten verlieren</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Quit and lose it</source>
+        <translation>Beenden und verlieren</translation>
+    </message>
+    <message>
+        <source>Save what is not saved</source>
+        <translation>Speichern, was nicht gespeichert ist</translation>
     </message>
 </context>
 </TS>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
@@ -85,6 +86,7 @@ def test_how_long_it_thought_is_seen_also_later_and_where_nobody_looked(program)
     program.run(again)
 
 
+@pytest.mark.qt_log_ignore("does not support (raise|grabbing)")
 def test_links_are_reached_by_keys(program, qtbot):
     program.answers = (Answer("See [the *long* page](https://example.org/a?b&c) and https://example.com now."),)
 

@@ -22,7 +22,7 @@ NOTES = Attachment(name="notes.txt", text="one")
 
 async def asked(program, *, before=None):
     """Wait until the question stands on the screen, another one than before."""
-    parting = program.controller.parting
+    parting = program.controller.chats.parting
     await program.until(lambda: parting.question not in (None, before) and parting.question.isVisible())
     return parting.question
 
@@ -56,7 +56,7 @@ def test_the_loop_goes_on_while_it_is_asked(program):
             question = await asked(program)
             for _ in range(20):
                 await asyncio.sleep(0)
-            assert program.controller.parting.question is question
+            assert program.controller.chats.parting.question is question
         question.again.click()
         await program.controller.closed()
 
@@ -67,7 +67,7 @@ def test_what_is_not_saved_goes_into_a_file_that_can_be_imported(program, tmp_pa
     path = tmp_path / "kept.json"
 
     async def story():
-        parting = program.controller.parting
+        parting = program.controller.chats.parting
         with locked():
             await program.ask("first")
             program.window.composer.editor.setPlainText("half a thought")
@@ -130,6 +130,6 @@ def test_a_database_that_refuses_is_not_asked_for_nothing(program):
         with locked():
             program.window.close()
             await program.controller.closed()
-            assert program.controller.parting.question is None
+            assert program.controller.chats.parting.question is None
 
     program.run(story)

@@ -6,6 +6,8 @@ import random
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QTextListFormat
+from shiboken6 import isValid
 
 from app.ui.blocks import BlockStream, blocks_of
 from app.ui.column import BlockColumn
@@ -13,6 +15,7 @@ from app.ui.prose import ProseView
 from tests.chat.test_commonmark import EXAMPLES, pieces
 from tests.ui.test_prose import structure
 
+BULLETS = (QTextListFormat.Style.ListDisc, QTextListFormat.Style.ListCircle, QTextListFormat.Style.ListSquare)
 OURS = (
     "See [the page][page] and [x].\n\nMore words.\n\n[page]: https://example.org\n[x]: https://example.com 'X'\n",
     "- [ ] open\n- [x] done\n\nAfter.\n\n- [x] a\n- b\n\n# Head\n\n> quote\n",
@@ -26,19 +29,36 @@ def looks(column):
     found = []
     for n in range(len(column.blocks)):
         part = column.build(n)
-        found.append(structure(part.document()) if isinstance(part, ProseView) else column.blocks[n].text)
+        found.append([*map(seen, structure(part.document()))] if isinstance(part, ProseView) else column.blocks[n].text)
     return found
 
 
+def seen(row):
+    """Take out which item of a list it is where that is not seen: two lists of bullets look like one."""
+    pieces, heading, marker, quote, items, table = row
+    if items is not None and items[0] in BULLETS:
+        items = items[:2]
+    return pieces, heading, marker, quote, items, table
+
+
 @pytest.fixture
-def column_of(qtbot):
+def column_of(qapp, theme):
+    made = []
+
     def make():
         column = BlockColumn("Answer")
-        qtbot.addWidget(column)
         column.lay_out(600)
+        made.append(column)
         return column
 
-    return make
+    yield make
+    delete([column for column in made if isValid(column)])
+
+
+def delete(columns):
+    while columns:
+        columns.pop().deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def streamed(text, draw, column, *, is_patient):
@@ -65,9 +85,7 @@ def test_every_example_streamed_looks_as_it_does_stored(column_of, is_patient):
         growing = column_of()
         if streamed(text, draw, growing, is_patient=is_patient) != looks(stored):
             other.append(text)
-        for one in (stored, growing):
-            one.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        delete([stored, growing])
     assert other == []
 
 

@@ -24,6 +24,7 @@ TEXTS = {
     "notify_control.py": {"Slipstream"},
     "pair_card.py": {"does not fit"},  # a verdict, by its name
     "palette.py": {"F1"},
+    "parting.py": {"Slipstream"},
     "question.py": {"Slipstream"},
     "recording.py": {"the recording was interrupted", "a warm-up"},  # stored with the run and exported
     "reveal.py": {'explorer /select,"{}"', "-R"},
