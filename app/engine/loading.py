@@ -330,9 +330,8 @@ def _load_fitting_draft(
     draft = _with_context(model, path, shape)
 
     def learn() -> None:
-        costs = pair.evidence.costs.drafters
-        costs["draft-simple"] = time_drafting(draft.context)
-        costs["tree"] = replace(costs["draft-simple"])
+        cost = time_drafting(draft.context)
+        pair.evidence.costs.drafters.update({"draft-simple": cost, "tree": replace(cost)})
 
     yield from _or_close(draft, warm_up(command.id, draft.context, draft.model.bos, cancel, learn))
     return draft
