@@ -396,18 +396,19 @@ def test_baselines_are_listed_renamed_chosen_and_deleted(program):
     program.run(story)
 
 
-class Held(Restless):
-    """A machine whose first reading takes longer than its second."""
+class Held(BaselineStore):
+    """A folder whose first look into it takes longer than its second."""
 
     def __init__(self):
         super().__init__()
-        self.free, self._n_asked = threading.Event(), 0
+        self.free, self.n_asked = threading.Event(), 0
 
-    def read(self):
-        self._n_asked += 1
-        if self._n_asked == 1:
+    def all(self):
+        found = super().all()
+        self.n_asked += 1
+        if self.n_asked == 1:
             assert self.free.wait(40)
-        return super().read()
+        return found
 
 
 @shows_dialog
@@ -417,16 +418,16 @@ def test_a_look_at_the_baselines_that_takes_long_does_not_bring_back_what_was_de
     async def story():
         record(program)
         await recorded(program)
-        control, baselines = program.controller.baselines, program.host.session.baselines
+        control, baselines, slow = program.controller.baselines, program.host.session.baselines, Held()
         await program.until(lambda: not control._tasks)
-        control._source = Held()
+        program.host.session.baselines = slow
         program.window.panel.foot.baselines_requested.emit()
         (dialog,) = program.window.findChildren(BaselineDialog)
-        await program.until(lambda: control._source._n_asked)
+        await program.until(lambda: slow.n_asked)
         baselines.delete(baselines.all()[0])
         dialog.refresh_wanted.emit()
         await program.until(lambda: "No baseline has been recorded yet" in dialog._about.text())
-        control._source.free.set()
+        slow.free.set()
         await program.until(lambda: not control._tasks)
         assert dialog.states() == {}
         assert "No baseline has been recorded yet" in dialog._about.text()
