@@ -115,7 +115,9 @@ class AutoLength:
 
     def _engage(self, asked: Asked, n_review: int = 0) -> Ask:
         self._asked = asked
-        return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, self.hears if n_review else None)
+        hears = self.hears if n_review else None
+        usual = self.evidence.of(asked.kind).alpha()
+        return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, hears, usual)
 
     def hears(self, places: Sequence[Place]) -> bool:
         """Take in what the paused drafter would have said; tell whether to draft on it."""
@@ -126,20 +128,21 @@ class AutoLength:
         asked.is_reviewed = True
         calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
         for place in places:
-            calibration.observe(place.probability, place.is_kept)
+            if asked.name != "tree":  # its probabilities are other ones
+                calibration.observe(place.probability, place.is_kept)
             self.evidence.of(asked.kind).observe(1, int(place.is_kept))
         worth = self._worth(asked.name, asked.kind)
         worth.review(len(places), n_steps)
         asked.limit = self._bearable(asked.name, worth)
         return asked.limit > 0 and worth.speedup() >= PAYS
 
-    def goes_on(self, probability: float) -> bool:
+    def goes_on(self, probability: float, following: float = 0.0, /) -> bool:
         """Take in the probability of a drafted word; tell whether another one is likely to be worth its time."""
         asked = self._asked
         if asked is None:
             return True
         if asked.name == "tree":
-            return self._grows(asked, probability)
+            return self._grows(asked, probability, following)
         calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
         asked.probabilities.append(probability)
         asked.shares.append(calibration.share(probability))
@@ -157,14 +160,15 @@ class AutoLength:
                 return True
         return False
 
-    def _grows(self, asked: Asked, worth: float) -> bool:
-        """Take in the worth of a node of a tree; tell whether more, each worth as much at best, could be worth it."""
+    def _grows(self, asked: Asked, worth: float, following: float) -> bool:
+        """Take in the worth of a node of a tree; tell whether more, beginning with the next one, could be worth it."""
         asked.shares.append(worth)
         n, costs = len(asked.shares), self.evidence.costs
         rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), costs.verify_s(n + 1) or 0.0
+        usual, gained = self.evidence.of(asked.kind).alpha(), 0.0
         for more in range(1, asked.limit - n + 1):
-            verify_s = costs.verify_s(n + more + 1)
-            if verify_s is not None and more * worth > rate * (verify_s - now_s + costs.draft_s(asked.name, more)):
+            verify_s, gained = costs.verify_s(n + more + 1), gained + following * usual ** (more - 1)
+            if verify_s is not None and gained > rate * (verify_s - now_s + costs.draft_s(asked.name, more)):
                 return True
         return False
 
@@ -334,13 +338,17 @@ class AutoLength:
         self.reason = f"paused: expected {worth.speedup():.2f}x of plain speed"
         if worth.speedup() >= PAYS:
             self.reason += ", but this answer can bear no more drafts in vain"
-        n_review = min(self._n_unheard, n_catch_up, MOST_REVIEWED) if name == "draft-simple" else 0
+        n_review = min(self._n_unheard, n_catch_up, MOST_REVIEWED) if self._can_tell(name) else 0
         limit = self._longest_try(name, n_catch_up, worth, is_look=n_review > 0) if pause.is_over else 0
         if not limit:
             return Ask(0)
         pause.begin_again()
         self.reason = "trying again after a pause"
         return self._engage(Asked(name, kind, limit, n_catch_up), n_review)
+
+    def _can_tell(self, name: str) -> bool:
+        """Tell whether somebody is a draft model, or branches one: it can say what it would have drafted."""
+        return name == "draft-simple" or (name == "tree" and "draft-simple" in self.evidence.costs.drafters)
 
     def _longest_try(self, name: str, n_catch_up: int, worth: Worth, *, is_look: bool) -> int:
         """Return how far to draft to see whether it pays, as far as the answer can bear it; 0 if it cannot.

@@ -10,6 +10,13 @@ from app.engine.review import Place
 from app.protocol import Plan, Step
 
 
+class GoesOn(Protocol):
+    """Takes in a drafted token and tells whether another is likely to be worth its time."""
+
+    def __call__(self, probability: float, following: float = 0.0, /) -> bool:
+        """Answer; of a tree, the worth of the node that was taken and of the one that would be next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """What is asked of a drafter: at most ``limit`` tokens (0: do not ask), after catching up with ``n_catch_up``.
@@ -17,14 +24,16 @@ class Ask:
     Where that is less than it lags, it starts again on the most recent tokens: a smaller view, but cheap. Where it is
     more, it starts again further back. A drafter that has probabilities tells ``goes_on`` that of each drafted
     token, and drafts no more when it says no. One that can tell ``hears`` what it would have said at the last
-    ``n_review`` tokens of the text while it catches up with them, and drafts only when it says yes.
+    ``n_review`` tokens of the text while it catches up with them, and drafts only when it says yes. ``hope`` is how often a word that
+    was not drafted yet would be kept.
     """
 
     limit: int
     n_catch_up: int = 0
-    goes_on: Callable[[float], bool] | None = None
+    goes_on: GoesOn | None = None
     n_review: int = 0
     hears: Callable[[Sequence[Place]], bool] | None = None
+    hope: float = 0.8
 
 
 PARTLY = "draft-simple~"

@@ -39,6 +39,12 @@ FIXED_SHAPE_LENGTH = 4
 """Longest draft with a fixed shape where a rule chooses the length: all passes are as dear as the longest."""
 
 
+TREE_ROUNDS = (
+    "A token tree is computed with other rounding than a line here, which can tip a near tie between two words."
+)
+TREE_ALLOWED = "It is as right, and allowed with --any-rounding or in the model options."
+
+
 def check(speculation: Speculation, n_rows_max: int) -> None:
     """Refuse settings that have no meaning.
 
@@ -70,12 +76,9 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
         return _plain("Speculation is off.")
     if speculation.draft_tokens == 0:
         return _plain("The draft length is 0.")
-    missing = [
-        f"{name}: {pair.not_engageable[name]}" if len(wanted) > 1 else pair.not_engageable[name]
-        for name in wanted
-        if name in pair.not_engageable
-    ]
-    names: list[SpecType] = [name for name in wanted if name not in pair.not_engageable]
+    why_not = pair.not_engageable | _trees_that_round(speculation, pair)
+    missing = [f"{name}: {why_not[name]}" if len(wanted) > 1 else why_not[name] for name in wanted if name in why_not]
+    names: list[SpecType] = [name for name in wanted if name not in why_not]
     reason = " ".join(missing)
     if "tree" in wanted and "tree" not in names and (chain := _chain_instead(pair)) is not None:
         able: list[SpecType] = [chain if name == "tree" else name for name in wanted if name in (*names, "tree")]
@@ -122,6 +125,13 @@ def _cut(n_exact: int, wanted: int) -> NoticeInfo:
     )
 
 
+def _trees_that_round(speculation: Speculation, pair: LoadedPair) -> dict[SpecType, str]:
+    """Refuse trees that could tip a near tie where chains of as many rows cannot."""
+    if not speculation.exact or pair.are_trees_alike or pair.n_rows_alike <= 2 or "tree" in pair.not_engageable:
+        return {}
+    return {"tree": f"{TREE_ROUNDS} {TREE_ALLOWED}"}
+
+
 def _chain_instead(pair: LoadedPair) -> SpecType | None:
     """Return who drafts a chain where a tree cannot be."""
     kinds: tuple[SpecType, ...] = ("draft-simple", "draft-mtp")
@@ -150,7 +160,7 @@ def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: S
             return TreeDrafter(
                 of,
                 sampler,
-                pair.evidence.calibration_of("tree", sampler.is_greedy),
+                pair.evidence.calibrations_of_tree(sampler.is_greedy),
                 n_leaves_max=pair.target.context.n_leaves_max,
                 draft_min=speculation.draft_min,
                 p_min=speculation.p_min,

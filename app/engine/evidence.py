@@ -15,6 +15,9 @@ from app.lessons import Counts, Lessons
 PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75, "tree": 0.75}
 """Alpha of a drafter before anything was seen."""
 
+OTHER_CHILDREN = "tree~"
+"""Kind of what is calibrated of nodes of a tree that are not the best of their siblings."""
+
 NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
 """The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
 (T4's answers to the sets edit and quotes, edits of this repository: 0.65, 0.92, 0.98, 0.98, 0.996)."""
@@ -77,6 +80,10 @@ class Evidence:
     def calibration_of(self, kind: str, is_greedy: bool) -> Calibration:
         """Return how probability and acceptance go together."""
         return self.calibrations.setdefault((kind, is_greedy), Calibration())
+
+    def calibrations_of_tree(self, is_greedy: bool) -> tuple[Calibration, Calibration]:
+        """Return the same for the best child of a node in a tree, and for its others."""
+        return self.calibration_of("tree", is_greedy), self.calibration_of(OTHER_CHILDREN, is_greedy)
 
     def begin_answer(self) -> None:
         """Keep of the last answer what it says about the next."""

@@ -87,6 +87,7 @@ class LoadedPair:
     notices: list[NoticeInfo] = field(default_factory=list)
     n_rows_alike: int = 1
     no_trees: str = ""
+    are_trees_alike: bool = False
     _of_fixed_shapes: dict[int, Evidence] = field(default_factory=dict)
 
     def evidence_for(self, n_rows: int) -> Evidence:
@@ -192,7 +193,6 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
         pair.notices.append(
             NoticeInfo("context_shortened", f"The context is {n_ctx} tokens: this model was trained for no more.")
         )
-
     learn = partial(_learn, command, pair)
     yield from _or_close(target, warm_up(command.id, target.context, target.model.bos, cancel, learn))
     return pair
@@ -206,7 +206,7 @@ def _learn(command: Load, pair: LoadedPair) -> None:
     pair.no_trees = why_no_trees(command, target.model)
     if not pair.no_trees:
         found = check_trees(target.context, partial(count_passes, target.model, TREE), pair.n_rows_alike)
-        pair.no_trees = found.why_not
+        pair.no_trees, pair.are_trees_alike = found.why_not, not found.difference
         pair.notices.append(found.notice)
 
 

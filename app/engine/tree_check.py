@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from app.engine.llama import Model, Row
-from app.protocol import Load, NoticeInfo
+from app.protocol import TREES_TRIED, Load, NoticeInfo
 
 N_LEAVES = 16
 """Most leaves of a tree."""
@@ -101,7 +101,7 @@ class TreeCheck:
         """What was found, in words."""
         bits = "bit for bit those of a line" if not self.difference else f"within {self.difference:.1e} of a line"
         words = f"Token trees were tried: one pass, rows {bits}, {self.cost:.2f} times the time of a chain."
-        return NoticeInfo("token_trees", self.why_not or words)
+        return NoticeInfo(TREES_TRIED, self.why_not or words)
 
 
 def why_no_trees(command: Load, model: Model) -> str:

@@ -116,6 +116,10 @@ LOSSY = "lossy"
 """What a way to draft that may change the answer is called, wherever it shows."""
 
 
+TREES_TRIED = "token_trees"
+"""Code of the notice that says what came of trying token trees."""
+
+
 def spec_name(speculation: Speculation) -> str:
     """Name of the drafters in the order they are tried, comma-separated, ``lossy`` last if that is so; or ``none``."""
     kinds = [kind for kind in speculation.types if kind != "none"]

@@ -29,6 +29,7 @@ GRAMMARS = ("", "", "", "root ::= [a-z ]+", 'root ::= "{" [a-z0-9 :",]* "}"', 'r
 WAYS = ("to its end", "to its end", "flag first", "flag after a step", "flag in between", "closed")
 KINDS = {
     "draft model": lambda folder: tiny.llama_pair(folder),
+    "token trees": lambda folder: tiny.llama_pair(folder),
     "heads in a hybrid": lambda folder: (tiny_mtp.qwen35_embedded(folder / "tiny.gguf"), None),
     "heads in a file": lambda folder: tiny_mtp.qwen35_pair(folder),
     "chain of heads": lambda folder: (tiny_mtp.hy_v3_chain(folder / "tiny.gguf"), None),
@@ -110,7 +111,8 @@ def test_whatever_interrupts_answers_the_next_is_as_from_a_fresh_session(kind, n
     session, plain = Session(Renderer()), Session(Renderer())
     try:
         n_ctx = rng.choice([96, 256])
-        drafters = load(session, target, draft, n_ctx=n_ctx).drafters
+        drafters = load(session, target, draft, n_ctx=n_ctx, trees=kind == "token trees").drafters
+        assert ("tree" in drafters) == (kind == "token trees")
         load(plain, target, n_ctx=n_ctx)
         conversation, ends = some_text(rng, 8), Counter()
         for n in range(n_answers):

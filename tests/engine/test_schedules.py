@@ -242,10 +242,14 @@ class Loaded:
                 return MtpDrafter(self.heads_memory, sampler, **how)
             case "tree":
                 source = DraftModelDrafter(self.draft, self.held, sampler, **how)
-                return TreeDrafter(source, sampler, Calibration(), n_leaves_max=self.target.n_leaves_max, **how)
+                return TreeDrafter(
+                    source, sampler, (Calibration(), Calibration()), n_leaves_max=self.target.n_leaves_max, **how
+                )
             case "mtp-tree":
                 source = MtpDrafter(self.heads_memory, sampler, **how)
-                return TreeDrafter(source, sampler, Calibration(), n_leaves_max=self.target.n_leaves_max, **how)
+                return TreeDrafter(
+                    source, sampler, (Calibration(), Calibration()), n_leaves_max=self.target.n_leaves_max, **how
+                )
         return Guesser(whole, turn.n_right)
 
     def able(self, names):

@@ -58,19 +58,21 @@ def test_trees_do_not_change_the_text(pair, sampling):
     assert n_kept > 50
 
 
-def test_cancel_stop_strings_and_edits_leave_the_memory_right(pair):
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+def test_cancel_stop_strings_and_edits_leave_the_memory_right(pair, sampling):
     prompt = PROMPTS[0]
-    plain = answer(pair, prompt, WARM, max_tokens=64)
-    cancelled = answer(pair, prompt, WARM, ("tree",), 6, max_tokens=64, cancel_after=5)
+    plain = answer(pair, prompt, sampling, max_tokens=64)
+    cancelled = answer(pair, prompt, sampling, ("tree",), 6, max_tokens=64, cancel_after=5)
     assert cancelled.token_ids == plain.token_ids[: len(cancelled.token_ids)]
     stop = plain.text[20:23]
-    until = answer(pair, prompt, WARM, max_tokens=64, stop=(stop,))
-    assert answer(pair, prompt, WARM, ("tree",), 6, max_tokens=64, stop=(stop,)).text == until.text
+    until = answer(pair, prompt, sampling, max_tokens=64, stop=(stop,))
+    assert answer(pair, prompt, sampling, ("tree",), 6, max_tokens=64, stop=(stop,)).text == until.text
     longer = prompt + plain.text[:15] + " and then"
-    expected = answer(pair, longer, WARM, max_tokens=64, reuse_memory=False)
-    got = answer(pair, longer, WARM, ("tree",), 6, max_tokens=64)
+    expected = answer(pair, longer, sampling, max_tokens=64, reuse_memory=False)
+    got = answer(pair, longer, sampling, ("tree",), 6, max_tokens=64)
     assert got.token_ids == expected.token_ids
-    assert answer(pair, prompt, WARM, ("ngram", "tree"), 6, max_tokens=64).token_ids == plain.token_ids
+    assert got.started.cached_tokens > 0, "what both prompts begin with was at hand"
+    assert answer(pair, prompt, sampling, ("ngram", "tree"), 6, max_tokens=64).token_ids == plain.token_ids
 
 
 def test_trees_keep_to_a_grammar(pair):
@@ -172,6 +174,49 @@ def test_a_hybrid_target_takes_a_pass_a_branch(tmp_path):
         model.close()
 
 
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+def test_trees_stay_below_the_kernel_that_rounds_otherwise(session, tiny_pair, tiny_k_quants, sampling):
+    loaded = load(session, tiny_k_quants, tiny_pair.draft, n_ctx=512, trees=True)
+    if loaded.n_rows_alike > 15:
+        pytest.skip("no kernel of this machine changes with the rows")
+    plain = answer(session, PROMPTS[0], sampling, max_tokens=64)
+    for k in (15, "auto"):
+        got = answer(session, PROMPTS[0], sampling, ("tree",), k, max_tokens=64)
+        assert got.token_ids == plain.token_ids
+        assert max(step.n_rows for step in got.steps) <= loaded.n_rows_alike
+        assert got.started.engagement.n_exact == loaded.n_rows_alike - 1
+        assert [notice.code for notice in got.started.notices] == (["draft_cut"] if k == 15 else [])
+    longer = answer(session, PROMPTS[0], sampling, ("tree",), 15, max_tokens=64, speculation={"exact": False})
+    assert max(step.n_rows for step in longer.steps) > loaded.n_rows_alike
+    assert not longer.started.engagement.n_exact
+
+
+def test_where_a_tree_rounds_otherwise_than_a_line_a_chain_is_drafted_unless_any_rounding_will_do(pair):
+    pair._pair.are_trees_alike = False  # as the check says where attention adds up in another order
+    got = answer(pair, PROMPTS[0], WARM, ("tree",), 6, max_tokens=24).started.engagement
+    assert got.drafter == "draft-simple"
+    assert "other rounding than a line" in got.reason
+    assert "--any-rounding" in got.reason
+    assert got.reason.endswith("A chain is drafted instead.")
+    loose = answer(pair, PROMPTS[0], WARM, ("tree",), 6, max_tokens=24, speculation={"exact": False})
+    assert loose.started.engagement.drafter == "tree"
+    assert not loose.started.engagement.reason
+
+
+def test_a_target_that_takes_a_tree_in_several_passes_drafts_a_chain_and_says_why(session, tiny_pair):
+    load(session, tiny_pair.target, trees=True)
+    session._pair.no_trees = TreeCheck(n_passes=3, difference=0.0, chain_s=1.0, tree_s=1.0).why_not
+    loaded = load(session, tiny_pair.target, tiny_pair.draft, trees=True)
+    assert "takes 3 passes" in loaded.not_engageable["tree"]
+    plain = answer(session, PROMPTS[0], WARM, max_tokens=32)
+    got = answer(session, PROMPTS[0], WARM, ("tree",), 4, max_tokens=32)
+    assert got.token_ids == plain.token_ids
+    assert got.started.engagement.drafter == "draft-simple"
+    assert "takes 3 passes" in got.started.engagement.reason
+    assert got.started.engagement.reason.endswith("A chain is drafted instead.")
+    assert not _branched(got.steps)
+
+
 class Strange(ScriptedMemory):
     """A target whose rows in a tree are not those of a line."""
 
@@ -195,14 +240,37 @@ def test_what_the_check_refuses_it_says():
 # --- fixed shape and lenient acceptance -------------------------------------------------------------
 
 
+class Counted:
+    """A context that notes how many rows each batch has."""
+
+    def __init__(self, context):
+        self._context, self.n_rows = context, []
+
+    def __getattr__(self, name):
+        return getattr(self._context, name)
+
+    def decode(self, tokens, n_rows):
+        self.n_rows.append((len(tokens), n_rows))
+        self._context.decode(tokens, n_rows)
+
+    def decode_tree(self, tokens, parents):
+        self.n_rows.append((len(tokens), len(parents)))
+        self._context.decode_tree(tokens, parents)
+
+
 @pytest.mark.parametrize("sampling", [GREEDY, WARM])
 @pytest.mark.parametrize("types", [("draft-simple",), ("ngram",), ("tree",)])
 @pytest.mark.parametrize(("k", "n_rows"), [(3, 4), ("auto", 5), ("rolling", 5)])
 def test_fixed_shape_has_one_row_count_and_the_same_text(pair, sampling, types, k, n_rows):
     plain = answer(pair, PROMPTS[0], sampling, max_tokens=48)
+    target = pair._pair.target
+    target.context = counted = Counted(target.context)
     got = answer(pair, PROMPTS[0], sampling, types, k, max_tokens=48, speculation={"fixed_shape": True})
+    target.context = counted._context
     assert got.token_ids == plain.token_ids
     assert {step.n_rows for step in got.steps[1:]} == {n_rows}
+    assert set(counted.n_rows[-len(got.steps) + 1 :]) == {(n_rows, n_rows)}, "the batches themselves"
+    assert len(counted.n_rows) == len(got.steps), "one pass took in what was new of the prompt"
 
 
 def test_lenient_keeps_more_and_is_called_lossy(session, tiny_pair):

@@ -27,9 +27,6 @@ from app.protocol import SpecType
 N_CHILDREN = 4
 """Most children of a node."""
 
-HOPE = 0.8
-"""What the best child of a node that was not evaluated yet is taken to have of its chance."""
-
 LEAST_WORTH = 0.005
 """Nodes that the target comes by less often are not worth a row on any machine."""
 
@@ -66,7 +63,8 @@ class Source(Protocol):
 class _Node:
     """A node that may be in the tree: its token, where it hangs, and what it is worth.
 
-    ``probability`` is the drafter's word; ``children`` come once they are known; ``sampler`` is that of its place.
+    ``probability`` is the drafter's word, ``rank`` its place among its siblings; ``children`` come once they are known;
+    ``sampler`` is that of its place.
     """
 
     token: int
@@ -74,6 +72,7 @@ class _Node:
     worth: float
     probability: float
     depth: int
+    rank: int = 0
     index: int = -1
     children: list[_Node] = field(default_factory=list)
     n_taken: int = 0
@@ -99,7 +98,7 @@ class TreeDrafter:
         self,
         source: Source,
         sampler: Sampler,
-        calibration: Calibration,
+        calibrations: tuple[Calibration, Calibration],
         *,
         n_leaves_max: int,
         draft_min: int = 0,
@@ -110,14 +109,15 @@ class TreeDrafter:
         Args:
             source: who says what comes after a node.
             sampler: the target's of this answer; copies go along the branches.
-            calibration: how often a child of some probability is the target's choice; learned from.
+            calibrations: how often a child of some probability is the target's choice; learned from. The best child has
+                one of its own: two models that nearly agree take it far oftener than its probability says.
             n_leaves_max: most leaves that the target can verify at once.
             draft_min: trees of fewer nodes are not used.
             p_min: children less probable than this are not drafted.
         """
         self._source = source
         self._sampler = sampler
-        self._calibration = calibration
+        self._calibrations = calibrations
         self._n_leaves_max = n_leaves_max
         self._draft_min = draft_min
         self._p_min = p_min
@@ -143,7 +143,7 @@ class TreeDrafter:
         if n_deep <= 0:
             return TokenTree((), ())
         root = _Node(tokens[-1], None, 1.0, 1.0, 0, sampler=self._sampler.clone())
-        growth = _Growth(self, tokens, root, n_deep)
+        growth = _Growth(self, tokens, root, n_deep, ask.hope)
         try:
             nodes = growth.grow(ask)
         finally:
@@ -161,11 +161,15 @@ class TreeDrafter:
             raise ValueError("no sampler stands at this node")
         found: list[_Node] = []
         worth = node.worth
-        for token, probability in node.sampler.ranked(row, position, N_CHILDREN):
-            worth = min(worth, node.worth * self._calibration.share(probability))  # never above a likelier one's
+        for rank, (token, probability) in enumerate(node.sampler.ranked(row, position, N_CHILDREN)):
+            share = self._calibration_of(rank).share(probability)
+            worth = min(worth, node.worth * share)  # never above a likelier one's
             if probability >= self._p_min and worth >= LEAST_WORTH:
-                found.append(_Node(token, node, worth, probability, node.depth + 1))
+                found.append(_Node(token, node, worth, probability, node.depth + 1, rank))
         return found
+
+    def _calibration_of(self, rank: int) -> Calibration:
+        return self._calibrations[min(rank, 1)]
 
     def row_after(self, tokens: Sequence[int], node: _Node) -> Row:
         """Return the row after a node."""
@@ -184,7 +188,7 @@ class TreeDrafter:
                 break
             following = None
             for child in node.children:
-                self._calibration.observe(child.probability, child.token == token)
+                self._calibration_of(child.rank).observe(child.probability, child.token == token)
                 following = child if child.token == token else following
             node = following
         self._source.accept(tokens)
@@ -197,8 +201,8 @@ class TreeDrafter:
 class _Growth:
     """One tree as it grows: what could come next, the worthiest first."""
 
-    def __init__(self, drafter: TreeDrafter, tokens: Sequence[int], root: _Node, n_deep: int) -> None:
-        self._drafter, self._tokens, self._n_deep = drafter, tokens, n_deep
+    def __init__(self, drafter: TreeDrafter, tokens: Sequence[int], root: _Node, n_deep: int, hope: float) -> None:
+        self._drafter, self._tokens, self._n_deep, self._hope = drafter, tokens, n_deep, hope
         self._nodes: list[_Node] = []
         self._all: list[_Node] = [root]
         self._heap: list[tuple[float, int, _Node]] = []
@@ -212,9 +216,14 @@ class _Growth:
             _worth, _n, node = heapq.heappop(self._heap)
             if node.index >= 0:
                 self._expand(node)
-            elif self._take(node) and ask.goes_on is not None and not ask.goes_on(node.worth):
+            elif self._take(node) and ask.goes_on is not None and not ask.goes_on(node.worth, self._next_worth):
                 break
         return self._nodes
+
+    @property
+    def _next_worth(self) -> float:
+        """What the node that comes next is worth, as far as is known."""
+        return -self._heap[0][0] if self._heap else 0.0
 
     def _take(self, node: _Node) -> bool:
         """Put a node into the tree, if there is a sequence for its leaf."""
@@ -226,7 +235,7 @@ class _Growth:
         node.index = len(self._nodes)
         self._nodes.append(node)
         if node.depth < self._n_deep:
-            self._push(node, HOPE * node.worth)
+            self._push(node, self._hope * node.worth)  # of its best child, which nobody knows yet
         return True
 
     def _expand(self, node: _Node) -> None:
