@@ -212,7 +212,15 @@ def speculation_of(request: Drafting, defaults: Speculation, types: Sequence[Spe
             raise UsageError(f"spec_n_min is {least}, spec_n_max {length}.", "No draft could be used.")
         least = 0
     p_min = defaults.p_min if request.spec_p_min is None else request.spec_p_min
-    return structs.replace(defaults, types=kinds, draft_tokens=length, draft_min=least, p_min=p_min)
+    return structs.replace(
+        defaults,
+        types=kinds,
+        draft_tokens=length,
+        draft_min=least,
+        p_min=p_min,
+        fixed_shape=defaults.fixed_shape if request.spec_fixed_shape is None else request.spec_fixed_shape,
+        lenient=defaults.lenient if request.spec_lenient is None else request.spec_lenient,
+    )
 
 
 _EFFORTS: dict[str, ReasoningEffort] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.metrics.values import Run
+from app.metrics.values import Run, is_lossy
 from app.protocol import Engagement, NoticeInfo
 
 
@@ -29,7 +29,8 @@ def _ms(seconds: float | None) -> float | None:
 def timings_of(run: Run, engagement: Engagement | None) -> dict[str, Any]:
     """Return ``timings``: llama.cpp's names where it has one; times are the engine's own.
 
-    ``predicted_per_second`` leaves out the first chunk, as decode speed does everywhere in the program.
+    ``predicted_per_second`` leaves out the first chunk, as decode speed does everywhere in the program. ``lossy``: the
+    answer may not be the model's own words; the drafter's name ends in it, too.
     """
     drafter = engagement.drafter if engagement is not None and engagement.engaged else ""
     return {
@@ -51,6 +52,10 @@ def timings_of(run: Run, engagement: Engagement | None) -> dict[str, Any]:
         "tokens_per_step": run.tokens_per_step,
         "drafter": drafter,
         "not_engaged": run.not_engaged,
+        "lossy": is_lossy(run),
+        "rows_n": run.rows,
+        "rows_n_wasted": run.rows_wasted,
+        "tree_depth": run.tree_depth,
     }
 
 

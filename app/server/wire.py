@@ -141,6 +141,8 @@ class Drafting(Wire):
     spec_n_max: Annotated[int, Field(ge=0, le=MAX_DRAFT_TOKENS)] | Literal["auto", "rolling"] | None = None
     spec_n_min: Annotated[int, Field(ge=0, le=MAX_DRAFT_TOKENS)] | None = None
     spec_p_min: Annotated[float, Field(ge=0, le=1)] | None = None
+    spec_fixed_shape: bool | None = None
+    spec_lenient: Annotated[float, Field(ge=0, le=1, description="LOSSY: changes the answer; 0 is off.")] | None = None
 
 
 class Asked(Drafting):

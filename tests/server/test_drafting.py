@@ -51,6 +51,37 @@ def test_what_other_servers_take_for_no_limit_any_seed_and_no_filter_is_taken(pa
         assert running.post({**ASK, name: value})[0] == 400
 
 
+def test_trees_are_drafted_where_the_target_was_loaded_for_them(tiny_pair):
+    pair = PairChoice(str(tiny_pair.target), str(tiny_pair.draft), n_ctx=1024, trees=True)
+    with serving(pair=pair) as running:
+        plain = ask(running, spec_type="none", temperature=0.8, seed=5)
+        loaded = running.host.state.loaded
+        answer = ask(running, spec_type="tree", spec_n_max=6, temperature=0.8, seed=5, spec_fixed_shape=True)
+        assert running.host.state.loaded is loaded
+    assert answer["choices"] == plain["choices"]
+    told = answer["timings"]
+    assert (told["drafter"], told["lossy"]) == ("tree", False)
+    assert told["tree_depth"] >= 1
+    assert told["rows_n"] % 7 == 0, "a fixed shape"
+    assert 0 < told["rows_n_wasted"] < told["rows_n"]
+
+
+def test_elsewhere_a_chain_is_drafted_and_the_reason_told(pair):
+    running, draft = pair
+    answer = ask(running, spec_type="tree", spec_draft_model=draft, spec_n_max=4)
+    assert answer["timings"]["drafter"] == "draft-simple"
+    assert "not loaded for token trees" in answer["timings"]["not_engaged"]
+
+
+def test_lenient_acceptance_is_called_lossy(pair):
+    running, draft = pair
+    asked = {"spec_type": "draft-simple", "spec_draft_model": draft, "spec_n_max": 4, "temperature": 1.0, "seed": 3}
+    lossless, lossy = ask(running, **asked), ask(running, **asked, spec_lenient=0.01)
+    assert (lossless["timings"]["drafter"], lossless["timings"]["lossy"]) == ("draft-simple", False)
+    assert (lossy["timings"]["drafter"], lossy["timings"]["lossy"]) == ("draft-simple,lossy", True)
+    assert lossy["timings"]["tokens_per_step"] > lossless["timings"]["tokens_per_step"]
+
+
 def test_mtp_heads_draft(tmp_path):
     target = tiny_mtp.qwen35_embedded(tmp_path / "tiny-qwen35-embedded.gguf")
     with serving(pair=PairChoice(str(target), n_ctx=1024)) as running:
@@ -115,6 +146,7 @@ def test_a_draft_that_does_not_fit_is_told_and_the_answer_comes(pair):
         ({"spec_type": "ngram", "spec_draft_model": "starter"}, "does not use it"),
         ({"spec_type": "ngram", "spec_n_max": 2, "spec_n_min": 5}, "No draft could be used"),
         ({"spec_n_max": 99}, "spec_n_max"),
+        ({"spec_lenient": 1.5}, "spec_lenient"),
         ({"compute": "abacus"}, "abacus"),
         ({"n": 2}, "n"),
         ({"logit_bias": {"5": 1}}, "logit_bias"),

@@ -131,6 +131,7 @@ def test_lenient_is_called_lossy_where_it_is_served(tiny_pair):
         (["--key", "short"], "characters"),
         (["--cors-origin", "chat.example"], "origin"),
         (["--draft-tokens", "4"], "not who drafts"),
+        (["--lenient", "0.3"], "not who drafts"),
         (["--spec-type", "ngram", "--draft-model", "starter"], "does not use it"),
     ],
 )
