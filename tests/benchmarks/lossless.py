@@ -1,6 +1,7 @@
 """Speculation never changes the text, on a real pair: drafters x lengths x samplings x prompts, token for token.
 
     python -m tests.benchmarks.lossless TARGET --draft DRAFT [--prompts 8] [--tokens 256] [--record FILE]
+        [--drafters draft-simple ngram tree] [--lengths 0,3,auto]
 
 A whole matrix takes hours; with ``--record`` each answer is written down as it ends, and the same command goes on where
 it was broken off. Where a text differs from plain decoding, the margin of the two tokens' logits tells whether a near
@@ -19,11 +20,12 @@ from pathlib import Path
 import numpy as np
 
 import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
+from app.cli.options import draft_length
 from app.engine.cancel import CancelFlag
 from app.engine.noise import gumbel
 from app.engine.session import Session
 from app.engine.template import Renderer
-from app.protocol import ChatMessage, Chunk, DraftTokens, Generate, Load, Sampling, Speculation
+from app.protocol import ChatMessage, Chunk, DraftTokens, Generate, Load, Loaded, Sampling, Speculation
 from tests.benchmarks.figures import Figure, arguments, report
 from tests.engine.test_lossless import PROMPTS, SAMPLINGS
 
@@ -76,10 +78,10 @@ def answer(session: Session, prompt: str, sampling: Sampling, way: Speculation, 
     return [t for chunk in chunks for t in chunk.token_ids], sum(chunk.step.accepted for chunk in chunks)
 
 
-def ways(drafters: Sequence[str], *, exact: bool) -> Iterator[Way]:
+def ways(drafters: Sequence[str], lengths: Sequence[DraftTokens], *, exact: bool) -> Iterator[Way]:
     """Plain, then every drafter with every length; with length 0 only one, since then none is asked."""
     yield "plain", "0", Speculation()
-    for drafter, length in itertools.product(drafters, LENGTHS):
+    for drafter, length in itertools.product(drafters, lengths):
         if length == 0 and drafter != drafters[0]:
             continue
         yield drafter, str(length), Speculation(types=tuple(drafter.split(",")), draft_tokens=length, exact=exact)
@@ -143,6 +145,7 @@ def main() -> None:
     parser.add_argument("target")
     parser.add_argument("--draft", required=True)
     parser.add_argument("--drafters", nargs="+", default=["draft-simple", "ngram"])
+    parser.add_argument("--lengths", default=",".join(map(str, LENGTHS)))
     parser.add_argument("--prompts", type=int, default=8)
     parser.add_argument("--tokens", type=int, default=256)
     parser.add_argument("--any-rounding", action="store_true", help="drafts that round otherwise, too")
@@ -152,9 +155,13 @@ def main() -> None:
     record = Record(chosen.record, about)
     session = Session(Renderer())
     try:
-        for _event in session.load(Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX), CancelFlag()):
-            pass
-        kinds = list(ways(chosen.drafters, exact=not chosen.any_rounding))
+        trees = any("tree" in drafter for drafter in chosen.drafters)
+        command = Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX, trees=trees)
+        *_progress, loaded = session.load(command, CancelFlag())
+        if trees and (not isinstance(loaded, Loaded) or "tree" not in loaded.drafters):
+            raise SystemExit(f"no token trees: {loaded}")
+        lengths = list(map(draft_length, chosen.lengths.split(",")))
+        kinds = list(ways(chosen.drafters, lengths, exact=not chosen.any_rounding))
         fill(session, record, kinds, chosen.prompts, chosen.tokens)
         found = list(compared(session, record))
     finally:

@@ -5,7 +5,10 @@ step of both, by the prompt, with their ratio; decode speed of trees ÷ chains; 
 decoding. Where rows round otherwise from some count on (``n_rows_alike``), it may not be: near ties tip.
 
     python -m tests.benchmarks.trees TARGET [--draft D] [--rows 4,8,16] [--sets code,prose] [--temperatures 0,0.8]
-        [--tokens N] [--prompts N] [--turns N] [--auto] [--json]
+        [--tokens N] [--prompts N] [--turns N] [--auto] [--ngram-first] [--json]
+
+With ``--auto`` the rule that chooses the length is held against itself with trees allowed, and both against plain
+decoding, by the time of whole answers; ``--rows none --auto`` does only that.
 """
 
 from __future__ import annotations
@@ -18,19 +21,21 @@ from app.engine.cancel import CancelFlag
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.metrics.prompts import load_prompts
-from app.protocol import Load, Loaded, Sampling, Speculation
+from app.protocol import Load, Loaded, Sampling, SpecType, Speculation
 from tests.benchmarks.figures import Figure, arguments, report
 from tests.benchmarks.speculation import N_CTX, PLAIN, Timed, run_set, warm_up
 
 
-def ways(source: str, budgets: Sequence[int], *, with_auto: bool) -> dict[str, Speculation]:
+def ways(
+    source: str, budgets: Sequence[int], *, with_auto: bool, first: tuple[SpecType, ...]
+) -> dict[str, Speculation]:
     """Name the ways: plain, then a chain and a tree for each budget, and the rule without and with trees."""
     found = {PLAIN: Speculation()}
     for kind in (source, "tree"):
         for n_rows in budgets:
             found[f"{kind}:{n_rows}"] = Speculation(types=(kind,), draft_tokens=n_rows - 1, exact=False)
         if with_auto:
-            found[f"{kind}:auto"] = Speculation(types=(kind,), draft_tokens="auto")
+            found[f"{kind}:auto"] = Speculation(types=(*first, kind), draft_tokens="auto")
     return found
 
 
@@ -49,15 +54,20 @@ def figures(label: str, source: str, timed: dict[str, list[Timed]]) -> Iterator[
         same = sum(a.token_ids == p.token_ids for a, p in zip(answers, plain, strict=True))
         yield Figure(f"{label} {name} same text", (same / len(answers),), "share")
         yield Figure(f"{label} {name} decode", tuple(a.tps / p.tps for a, p in zip(answers, plain, strict=True)), "x")
+        if budget == "auto":
+            ratios = tuple(p.answer_s / a.answer_s for a, p in zip(answers, plain, strict=True))
+            yield Figure(f"{label} {name} answer", ratios, "x", ">= 0.98")
         if kind != "tree":
             continue
         steps = [step for one in answers for step in one.steps[1:]]
         pairs = list(zip(answers, timed[f"{source}:{budget}"], strict=True))
-        bar = ">= 0.98" if budget == "auto" else ""
+        if budget == "auto":
+            ratios = tuple(b.answer_s / a.answer_s for a, b in pairs)
+            yield Figure(f"{label} tree÷chain at auto, answer", ratios, "x", ">= 0.98")
         yield Figure(
             f"{label} tree÷chain at {budget}, tokens/step", tuple(_per_step(a) / _per_step(b) for a, b in pairs), "x"
         )
-        yield Figure(f"{label} tree÷chain at {budget}, decode", tuple(a.tps / b.tps for a, b in pairs), "x", bar)
+        yield Figure(f"{label} tree÷chain at {budget}, decode", tuple(a.tps / b.tps for a, b in pairs), "x")
         branched = [step for step in steps if step.depth]
         yield Figure(f"{label} {name} branched", (len(branched) / max(1, len(steps)),), "share")
         wasted = sum(step.n_rows - step.emitted for step in steps)
@@ -77,6 +87,7 @@ def main() -> None:
     parser.add_argument(
         "--auto", action="store_true", help="the rule that chooses the length, too, without and with trees"
     )
+    parser.add_argument("--ngram-first", action="store_true", help="n-gram before both where the rule chooses")
     chosen = parser.parse_args()
     session = Session(Renderer())
     found: list[Figure] = []
@@ -88,7 +99,8 @@ def main() -> None:
         for notice in loaded.notices:
             print(notice.message, file=sys.stderr)
         source = "draft-simple" if "draft-simple" in loaded.drafters else "draft-mtp"
-        kinds = ways(source, [int(word) for word in chosen.rows.split(",")], with_auto=chosen.auto)
+        budgets = [int(word) for word in chosen.rows.split(",") if word.isdecimal()]
+        kinds = ways(source, budgets, with_auto=chosen.auto, first=("ngram",) if chosen.ngram_first else ())
         for temperature in map(float, chosen.temperatures.split(",")):
             sets = chosen.sets.split(",")
             warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)

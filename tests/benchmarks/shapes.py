@@ -1,0 +1,114 @@
+"""Fixed shapes and lenient acceptance against the ordinary way to verify, on a real pair: by turns, in one process.
+
+A fixed shape must change no token and have one row count in all passes; what it costs is its decode speed ÷ that of the
+ordinary way. Lenient acceptance is lossy: tokens per step of it ÷ those of the ordinary way, by P, and how much of the
+plain text it keeps before the first other word.
+
+    python -m tests.benchmarks.shapes TARGET [--draft D] [--lengths 3,5] [--lenient 0.3,0.1,0.03] [--sets prose,code]
+        [--temperatures 0,0.8] [--tokens N] [--prompts N] [--turns N] [--any-rounding] [--json]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
+from app.engine.cancel import CancelFlag
+from app.engine.session import Session
+from app.engine.template import Renderer
+from app.metrics.prompts import load_prompts
+from app.protocol import Load, Sampling, Speculation
+from tests.benchmarks.figures import Figure, arguments, report
+from tests.benchmarks.speculation import N_CTX, PLAIN, Timed, run_set, warm_up
+
+ORDINARY, SHAPED = "ordinary", "fixed shape"
+
+
+def ways(kind: str, lengths: Sequence[int], lenient: Sequence[float], *, exact: bool) -> dict[str, Speculation]:
+    """Name the ways: plain, then for each length the ordinary one, the fixed shape, and each leniency."""
+    found = {PLAIN: Speculation()}
+    for k in lengths:
+        how = {"types": (kind,), "draft_tokens": k, "exact": exact}
+        found[f"{k} {ORDINARY}"] = Speculation(**how)
+        found[f"{k} {SHAPED}"] = Speculation(**how, fixed_shape=True)
+        for share in lenient:
+            found[f"{k} lossy {share:g}"] = Speculation(**how, lenient=share)
+    return found
+
+
+def _per_step(one: Timed) -> float:
+    return (len(one.token_ids) - 1) / max(1, len(one.steps) - 1)
+
+
+def _alike(one: Timed, other: Timed) -> int:
+    pairs = enumerate(zip(one.token_ids, other.token_ids, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one.token_ids), len(other.token_ids)))
+
+
+def figures(label: str, timed: dict[str, list[Timed]]) -> Iterator[Figure]:
+    """Hold each way against the ordinary one of its length."""
+    for name, answers in timed.items():
+        if name == PLAIN:
+            continue
+        length, _, how = name.partition(" ")
+        pairs = list(zip(answers, timed[f"{length} {ORDINARY}"], strict=True))
+        yield Figure(f"{label} {name} tokens/step", tuple(map(_per_step, answers)), "")
+        if how == ORDINARY:
+            continue
+        yield Figure(f"{label} {name} ÷ ordinary, decode", tuple(a.tps / b.tps for a, b in pairs), "x")
+        if how == SHAPED:
+            same = sum(a.token_ids == b.token_ids for a, b in pairs)
+            yield Figure(f"{label} {name} same text", (same / len(pairs),), "share", ">= 1")
+            counts = {step.n_rows for one in answers for step in one.steps[1:]}
+            yield Figure(f"{label} {name} row counts", (len(counts),), "", "<= 1")
+            rows = sum(step.n_rows for one in answers for step in one.steps[1:])
+            given = sum(step.emitted for one in answers for step in one.steps[1:])
+            yield Figure(f"{label} {name} rows wasted", ((rows - given) / rows,), "share")
+        else:
+            ratios = tuple(_per_step(a) / _per_step(b) for a, b in pairs)
+            yield Figure(f"{label} {name} ÷ ordinary, tokens/step", ratios, "x")
+            kept = tuple(_alike(a, p) for a, p in zip(answers, timed[PLAIN], strict=True))
+            yield Figure(f"{label} {name} tokens before the first other word", kept, "")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = arguments("Fixed shapes and lenient acceptance on a real pair.", n_turns=1)
+    parser.add_argument("target")
+    parser.add_argument("--draft")
+    parser.add_argument("--lengths", default="3,5")
+    parser.add_argument("--lenient", default="0.3,0.1,0.03")
+    parser.add_argument("--sets", default="prose,code")
+    parser.add_argument("--temperatures", default="0,0.8")
+    parser.add_argument("--tokens", type=int, default=128)
+    parser.add_argument("--prompts", type=int, default=2, help="prompts of each set (default: %(default)s)")
+    parser.add_argument("--any-rounding", action="store_true", help="drafts that round otherwise than plain, too")
+    chosen = parser.parse_args()
+    session = Session(Renderer())
+    found: list[Figure] = []
+    try:
+        for _event in session.load(Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX), CancelFlag()):
+            pass
+        kind = "draft-simple" if chosen.draft else "ngram"
+        lengths, shares = map(int, chosen.lengths.split(",")), map(float, chosen.lenient.split(","))
+        kinds = ways(kind, list(lengths), list(shares), exact=not chosen.any_rounding)
+        for temperature in map(float, chosen.temperatures.split(",")):
+            sets = chosen.sets.split(",")
+            warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
+            for name in sets:
+                prompts, sampling = load_prompts(name)[: chosen.prompts], Sampling(seed=7, temperature=temperature)
+                timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
+                new = list(figures(f"{name} T={temperature:g}", timed))
+                found += new
+                if not chosen.json:
+                    report(new, as_json=False)
+                    sys.stdout.flush()
+    finally:
+        session.close()
+    if chosen.json:
+        report(found, as_json=True)
+
+
+if __name__ == "__main__":
+    main()
