@@ -10,7 +10,7 @@ from pathlib import Path
 from app.metrics.atomic import replacing
 from app.metrics.export import Metrics
 from app.metrics.pictures import PAGE, pictures, way_words
-from app.metrics.values import Interval, Run, RunConditions
+from app.metrics.values import Interval, Run, RunConditions, is_lossy
 
 MOST_ROWS = 1000
 """Longer tables nobody reads; the rest is in ``metrics.csv``."""
@@ -143,7 +143,23 @@ def remarks(runs: Sequence[Run]) -> list[str]:
     """Say which answers do not count, and what else went on during others."""
     said = [f"{run.id} does not count: {run.excluded}." for run in runs if run.excluded]
     said += [f"{run.id} broke off: {run.error}" for run in runs if run.error]
+    said += [
+        f"{run.id} is lossy: acceptance was lenient (P = {run.lenient:g}), the answer may not be the model's own words."
+        for run in runs
+        if is_lossy(run)
+    ]
+    said += [f"{run.id}: {words}." for run in runs if (words := rows_words(run))]
     return said + [f"{run.id}: {'; '.join(run.notes)}." for run in runs if run.notes]
+
+
+def rows_words(run: Run) -> str:
+    """Say what passes took where they had other rows than chains need; "" where they had not."""
+    if not run.rows or (run.tree_depth is None and not run.fixed_shape):
+        return ""
+    kind = "fixed shape" if run.fixed_shape else "token trees"
+    deep = f", trees {run.tree_depth:.1f} deep" if run.tree_depth is not None else ""
+    nodes = f", {run.proposed} nodes drafted" if run.tree_depth is not None else ""
+    return f"{kind}: {run.rows} rows, {run.rows_wasted} wasted ({run.rows_wasted / run.rows:.0%}){nodes}{deep}"
 
 
 def baseline_words(metrics: Metrics) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.protocol import Chunk
+from app.protocol import LOSSY, Chunk
 
 TokenKind = Literal["accepted", "corrected", "plain"]
 
@@ -32,7 +32,8 @@ class Token:
     """A token of an answer.
 
     ``start`` is its first character in the text, ``step`` counts from 0 (the token after the prompt), ``position``
-    from 1 within the step; ``n_proposed`` draft tokens were sent to the target in that step by ``drafter``.
+    from 1 within the step; ``n_proposed`` draft tokens were sent to the target in that step by ``drafter``, whose name
+    ends in ``lossy`` where acceptance was lenient.
     """
 
     start: int
@@ -50,10 +51,12 @@ class TokenTrace:
     Args:
         tokens: those that are known already, of an answer from the database or one that goes on.
         n_chars: characters of the answer before the next token.
+        is_lossy: whether acceptance is lenient.
     """
 
-    def __init__(self, tokens: Iterable[Token] = (), n_chars: int = 0) -> None:
+    def __init__(self, tokens: Iterable[Token] = (), n_chars: int = 0, *, is_lossy: bool = False) -> None:
         self.tokens = list(tokens)
+        self._suffix = f",{LOSSY}" if is_lossy else ""
         self._starts = [token.start for token in self.tokens]
         self._n_steps = self.tokens[-1].step + 1 if self.tokens else 0
         self._n_chars = n_chars
@@ -61,9 +64,10 @@ class TokenTrace:
     def add(self, chunk: Chunk) -> None:
         """Take the tokens of the next chunk."""
         step, kept = chunk.step, chunk.step.accepted
+        drafter = step.drafter + self._suffix if step.drafter else ""
         for i, (detail, is_drafted) in enumerate(zip(chunk.details, chunk.drafted, strict=True)):
             kind: TokenKind = "accepted" if is_drafted else "corrected" if i == kept < step.judged else "plain"
-            token = Token(self._n_chars, kind, self._n_steps, i + 1, step.proposed, step.drafter, detail.probability)
+            token = Token(self._n_chars, kind, self._n_steps, i + 1, step.proposed, drafter, detail.probability)
             self.tokens.append(token)
             self._starts.append(token.start)
             self._n_chars += detail.n_chars

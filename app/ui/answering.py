@@ -27,7 +27,7 @@ from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
 from app.host.remote_servers import ServerKeys
 from app.host.remote_wire import ServerModel, read_address
-from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Templating
+from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Templating, is_lossy_name
 from app.ui.remote_answer import RemoteAnswers
 from app.ui.said import said
 from app.ui.tr import tr
@@ -274,6 +274,7 @@ class Answering(QObject):
                 growing.model = loaded.target.name if loaded is not None else ""
                 self._begun = "" if growing.before is not None else begun_mark(event.prompt_end)
                 self._engine.note_engagement(event.engagement)
+                growing.is_lossy = is_lossy_name(event.engagement.drafter)
                 growing.show_status(prefill_words(event, 0))
                 self._tell(event.notices)
             case Prefill():

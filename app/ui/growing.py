@@ -26,6 +26,7 @@ class GrowingAnswer:
         run: the figures of it, once it has ended.
         model: the name of the model that gives it.
         thought_s: how long it thought, whether or not anybody looked.
+        is_lossy: whether acceptance is lenient.
         before: the answer as it was before it went on, if it does; ``tokens_before`` are its tokens, if known.
     """
 
@@ -46,6 +47,7 @@ class GrowingAnswer:
         self.thought_s: float | None = None
         self._reasoning = Reasoning()
         self._thinking_since_s: float | None = None
+        self.is_lossy = False
 
     @property
     def text(self) -> str:
@@ -101,7 +103,7 @@ class GrowingAnswer:
     def note_tokens(self, chunk: Chunk) -> None:
         """Take what is told of the tokens of a chunk, and show it from the first on."""
         if self.trace is None:
-            self.trace = TokenTrace(self.tokens_before, n_chars=len(self.text))
+            self.trace = TokenTrace(self.tokens_before, n_chars=len(self.text), is_lossy=self.is_lossy)
             if self._view is not None:
                 self._view.trace_tokens(self.trace)
         self.trace.add(chunk)

@@ -39,6 +39,13 @@ def test_tokens_are_kept_corrected_or_plain():
     assert (third.step, third.position, third.n_proposed, third.drafter) == (1, 3, 4, "ngram")
 
 
+def test_whoever_drafted_for_a_lossy_answer_is_called_so():
+    trace = TokenTrace(is_lossy=True)
+    trace.add(chunk(["The"]))
+    trace.add(chunk([" slow", " train"], accepted=1, proposed=2, drafter="ngram"))
+    assert [token.drafter for token in trace.tokens] == ["", "ngram,lossy", "ngram,lossy"]
+
+
 def test_the_first_token_whose_answer_ended_in_a_kept_draft_is_no_correction():
     # an answer that ended with its second draft token: nothing was corrected
     trace = trace_of(chunk(["a", "b"], accepted=2, proposed=4))
