@@ -39,8 +39,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     ``compute`` says where a model runs (:mod:`app.host.computing`), ``draft_compute`` where a draft does, "" the same.
     ``type_k``, ``type_v`` and ``flash_attention`` hold for both models of a pair. With ``slide`` a conversation that is
-    longer than the context goes on without its oldest turns; ``exact`` keeps drafts from changing a word. The
-    ranges are the engine's: a file with a number outside of them would fail every load or every answer.
+    longer than the context goes on without its oldest turns; ``exact`` keeps drafts from changing a word. With
+    ``trees`` a model drafts token trees where the target can verify them; ``fixed_shape`` and ``lenient`` are as in
+    :class:`app.protocol.Speculation`. The ranges are the engine's: a file with a number outside of them
+    would fail every load or every answer.
     ``models_folder``: where models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as
     long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
     ``server_open`` lets other computers ask, ``server_keyed`` has this one's programs show the key, too.
@@ -65,6 +67,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     draft_compute: str = ""
     slide: bool = False
     exact: bool = True
+    trees: bool = False
+    fixed_shape: bool = False
+    lenient: Annotated[float, Meta(ge=0, le=1)] = 0.0
     temperature: Annotated[float, Meta(ge=0, le=100)] = 0.8
     top_k: Annotated[int, Meta(ge=0, le=1 << 30)] = 40
     top_p: Annotated[float, Meta(ge=0, le=1)] = 0.95

@@ -18,6 +18,8 @@ from typing import Literal
 from app.costs import CostsAt, DraftCost, RowCost
 from app.errors import EngineDiedError, EngineError, SlipstreamError, UsageError
 from app.protocol import (
+    LOSSY,
+    TREES_TRIED,
     Chunk,
     Command,
     CostsMeasured,
@@ -233,13 +235,17 @@ class ScriptedEngine:
             not_engageable=why_not(self._drafters(command)),
             load_s=self._load_s,
             memory=command.memory,
+            notices=(NoticeInfo(TREES_TRIED, "Token trees were tried: one pass."),) if command.trees else (),
         )
 
     def _drafters(self, command: Load) -> tuple[SpecType, ...]:
         """Return what can draft: n-gram, heads if the script has some, a draft model unless its file holds heads."""
         is_model = command.draft is not None and self._heads != "file"
         has_heads = self._heads == "embedded" or (self._heads == "file" and command.draft is not None)
-        return ("ngram", *(("draft-mtp",) if has_heads else ()), *(("draft-simple",) if is_model else ()))
+        kinds: list[SpecType] = ["ngram"]
+        kinds += ["draft-mtp"] if has_heads else []
+        kinds += ["draft-simple"] if is_model else []
+        return (*kinds, *(("tree",) if command.trees and is_model else ()))
 
     async def _generate(self, command: Generate) -> AsyncGenerator[Event, None]:
         answer = self._answers[min(self._n_answered, len(self._answers) - 1)]
@@ -282,16 +288,18 @@ def why_not(drafters: tuple[SpecType, ...]) -> dict[SpecType, str]:
     reasons: dict[SpecType, str] = {
         "draft-simple": "No draft model is chosen.",
         "draft-mtp": "The target has no heads.",
+        "tree": "No draft model, and no MTP heads with a memory of their own.",
     }
     return {kind: reason for kind, reason in reasons.items() if kind not in drafters}
 
 
 def engagement_of(command: Generate) -> Engagement:
     """Return how the scripted engine drafts for this request."""
-    types = [kind for kind in command.speculation.types if kind in ("ngram", "draft-simple")]
+    types = [kind for kind in command.speculation.types if kind in ("ngram", "draft-simple", "tree")]
     if not types or command.speculation.draft_tokens == 0:
         return Engagement(engaged=False, reason="Speculation is switched off.")
-    return Engagement(engaged=True, drafter=types[0], draft_tokens=command.speculation.draft_tokens)
+    name = f"{types[0]},{LOSSY}" if command.speculation.lenient else types[0]
+    return Engagement(engaged=True, drafter=name, draft_tokens=command.speculation.draft_tokens)
 
 
 def chunks_of(command: Generate, answer: Answer, n_prompt: int) -> list[Chunk]:
@@ -309,7 +317,8 @@ def chunks_of(command: Generate, answer: Answer, n_prompt: int) -> list[Chunk]:
             n_kept = min(next(kept), limit, len(pieces) - 1)
             judged = min(n_kept + 1, limit)
             draft_s, verify_s = 0.0004 * limit, 0.02 + 0.001 * limit
-            step = Step(t_s, n_kept + 1, limit, limit, judged, n_kept, draft_s, verify_s, n_ctx, engagement.drafter)
+            drafter, _, _lossy = engagement.drafter.partition(",")
+            step = Step(t_s, n_kept + 1, limit, limit, judged, n_kept, draft_s, verify_s, n_ctx, drafter)
         said, pieces = pieces[: step.emitted], pieces[step.emitted :]
         drafted = (True,) * step.accepted + (False,) * (step.emitted - step.accepted)
         details = tuple(TokenDetail(len(piece), 0.5) for piece in said) if command.token_details else ()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
 from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
@@ -102,7 +103,7 @@ class BaselineControl(QObject):
             self._recording.cancel()
 
     async def _record(self) -> None:
-        way = self._choices.drafting()
+        way = structs.replace(self._choices.drafting(), lenient=0.0)  # lossy answers count nowhere
         sampling = self._choices.sampling(_RECORD_SEED)
         recording = self._running = Recording(self._host, sampling, way, self._on_event, self._source)
         words = ""

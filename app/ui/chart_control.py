@@ -71,10 +71,10 @@ class ChartControl(QObject):
 
     # --- measuring ------------------------------------------------------------------------------------
 
-    def begin(self, *, is_plain: bool) -> None:
+    def begin(self, *, is_plain: bool, is_lossy: bool = False) -> None:
         """Begin a curve."""
         self.end()
-        self._live = self._timeline.begin(is_plain=is_plain)
+        self._live = self._timeline.begin(is_plain=is_plain, is_lossy=is_lossy)
         self._panel.show_charts(has_data=True)
 
     def add(self, step: Step) -> None:
@@ -136,7 +136,7 @@ class ChartControl(QObject):
         live, self._timeline = self._live, Timeline()
         self._n_runs, self._titles = 0, []
         if live is not None:
-            self._live = self._timeline.begin(is_plain=live.trace.is_plain)
+            self._live = self._timeline.begin(is_plain=live.trace.is_plain, is_lossy=live.trace.is_lossy)
         if self._panel.charts is not None:
             self._panel.charts.show_timeline(self._timeline, is_following=True)
 

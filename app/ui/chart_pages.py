@@ -5,6 +5,7 @@ A page shows a :class:`Scene`. It is made when it is first asked for, and drawn 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -29,6 +30,10 @@ LENGTH = tr(
     "controller chooses the limit before each step; while it pauses nothing is drafted."
 )
 STEPS = tr("Step: one pass of the target. Verify time is that pass, draft time what guessing before it took.")
+ROWS = tr(
+    "Rows: positions that the target computed in a pass. Those that gave a token are used; rejected draft tokens and "
+    "padding are wasted. The nodes of a token tree are its rows but the first, its depth the longest way through it."
+)
 POSITION = tr(
     "Alpha by position: of the draft tokens at this place in a draft that the target ruled on, the share it kept. "
     "It usually falls with the position."
@@ -59,6 +64,15 @@ class Scene:
     def others(self, *, is_plain: bool) -> list[Trace]:
         """Return the answers of a kind that are not selected."""
         return [t for t in self.timeline.traces if t.is_plain == is_plain and t.run_id not in self.selected]
+
+
+def with_lossy(name: str, traces: Sequence[Trace]) -> str:
+    """Return what several answers are called together, with the word for those whose words may have changed."""
+    n_lossy = sum(trace.is_lossy for trace in traces)
+    if not n_lossy:
+        return name
+    some = tr("{name}, lossy in some answers")
+    return (tr("{name}, lossy") if n_lossy == len(traces) else some).format(name=name)
 
 
 def share(value: float) -> str:

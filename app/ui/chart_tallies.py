@@ -19,6 +19,7 @@ from app.ui.chart_pages import (
     ChartStack,
     Scene,
     share,
+    with_lossy,
 )
 from app.ui.chart_plot import ChartPlot
 from app.ui.chart_style import N_SERIES, Look, key, look
@@ -48,7 +49,8 @@ def _groups(scene: Scene) -> list[_Group]:
         traces = [trace for trace in scene.timeline.traces if trace.is_plain == is_plain and trace.at_s]
         if traces:
             positions = positions_of(trace.positions for trace in traces)
-            groups.append(_Group(title, positions, context_of(trace.context for trace in traces)))
+            context = context_of(trace.context for trace in traces)
+            groups.append(_Group(with_lossy(title, traces), positions, context))
     return groups
 
 

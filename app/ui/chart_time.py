@@ -13,6 +13,7 @@ from app.ui.chart_data import Curve, assemble, column, grounded, nice_top, strai
 from app.ui.chart_pages import (
     ACCEPTANCE,
     LENGTH,
+    ROWS,
     SHARE_RANGE,
     SHARE_TICKS,
     SPEED,
@@ -20,6 +21,7 @@ from app.ui.chart_pages import (
     ChartStack,
     Scene,
     share,
+    with_lossy,
 )
 from app.ui.chart_plot import ChartPlot, Line
 from app.ui.chart_style import N_SERIES, key, look, pen_of, tint
@@ -72,6 +74,12 @@ def _draft_ms(trace: Trace, within: slice) -> Values:
     return took
 
 
+def _depth(trace: Trace, within: slice) -> Values:
+    depth = np.array(trace.depth[within])
+    shown: Values = np.where(depth > 0, depth, np.nan)
+    return shown
+
+
 def place_of(scene: Scene, at: float) -> tuple[Trace, int] | None:
     """Return the answer at a moment and the index of its point there."""
     trace = scene.timeline.at(at)
@@ -83,7 +91,8 @@ def place_of(scene: Scene, at: float) -> tuple[Trace, int] | None:
 
 def title_of(trace: Trace) -> str:
     """Name an answer."""
-    return tr("answer {number}").format(number=trace.number) if trace.number else tr("the answer that runs")
+    name = tr("answer {number}").format(number=trace.number) if trace.number else tr("the answer that runs")
+    return with_lossy(name, [trace])
 
 
 class TimePage:
@@ -154,14 +163,21 @@ class TimePage:
     def describe(self, scene: Scene) -> None:
         """Say which line is what."""
         scheme = colours()
-        marks = [key(scheme.accent, "━", tr("drafted")), key(scheme.plain, "╌", tr("plain"))]
+        drafted = [trace for trace in scene.timeline.traces if not trace.is_plain]
+        marks = [
+            key(scheme.accent, "━", with_lossy(tr("drafted"), drafted)),
+            key(scheme.plain, "╌", tr("plain")),
+        ]
         if scene.selected:
             marks = [key(look(n).colour, "━", title_of(trace)) for n, trace in enumerate(scene.chosen())]
         band = [key(scheme.muted, "▒", tr("baseline"))] if scene.band else []
         self.stack.say(0, tr("<b>Decode speed</b>, tok/s: {marks}").format(marks=" &nbsp;".join([*marks, *band])))
         self.stack.say(1, tr("<b>Draft acceptance</b>, accepted ÷ proposed"))
-        used = {code for trace in scene.timeline.traces for code in trace.drafters}
-        names = [key(look(code).colour, "━", drafter_name(DRAFTERS[code])) for code in sorted(used)]
+        used = {code for trace in drafted for code in trace.drafters}
+        names = [
+            key(look(n).colour, "━", with_lossy(drafter_name(DRAFTERS[n]), [t for t in drafted if n in t.drafters]))
+            for n in sorted(used)
+        ]
         marks = [*names, key(scheme.muted, "┈", tr("limit")), key(scheme.muted, "▬", tr("paused"))]
         self.stack.say(2, tr("<b>Draft length</b>: {marks}").format(marks=" &nbsp;".join(marks)))
 
@@ -192,16 +208,18 @@ class TimePage:
 
 
 class StepsPage:
-    """What a step took: drafting and verifying."""
+    """What a step took: drafting and verifying, and the rows of its pass."""
 
     name = tr("Steps")
     is_over_time = True
 
     def __init__(self) -> None:
         self.stack = ChartStack()
-        self.plot: ChartPlot = self.stack.add(tr("Chart of draft and verify time of the steps"), STEPS, 1)
+        self.plot: ChartPlot = self.stack.add(tr("Chart of draft and verify time of the steps"), STEPS, 3)
+        self.rows: ChartPlot = self.stack.add(tr("Chart of the target's rows, used and wasted"), ROWS, 2)
         self._whole, self._draft = self.plot.line(), self.plot.line(1)
-        self._top_ms = 0.0
+        self._all_rows, self._used, self._depth = self.rows.line(), self.rows.line(1), self.rows.line(2)
+        self._top_ms = self._top_rows = 0.0
 
     def draw(self, scene: Scene) -> None:
         """Draw the stretch."""
@@ -212,6 +230,16 @@ class StepsPage:
         self._draft.show(draft, look(1).pen, fill=tint(look(1).colour, 90))
         self._top_ms = nice_top(_highest([whole], 1.0), self._top_ms)
         self.plot.show_range(scene.stretch, (0.0, self._top_ms))
+        self._draw_rows(traces, scene)
+
+    def _draw_rows(self, traces: list[Trace], scene: Scene) -> None:
+        rows = grounded(assemble(traces, column("rows"), scene.stretch, self.rows.px))
+        used = grounded(assemble(traces, column("emitted"), scene.stretch, self.rows.px))
+        self._all_rows.show(rows, look(0).pen, fill=tint(look(0).colour, 50))
+        self._used.show(used, look(1).pen, fill=tint(look(1).colour, 90))
+        self._depth.show(straighten(assemble(traces, _depth, scene.stretch, self.rows.px)), look(2).pen)
+        self._top_rows = nice_top(_highest([rows], 2.0), self._top_rows)
+        self.rows.show_range(scene.stretch, (0.0, self._top_rows))
 
     def describe(self, scene: Scene) -> None:
         """Say which area is what."""
@@ -224,6 +252,10 @@ class StepsPage:
             else tr("<b>Time of a step</b>, ms: {marks}")
         )
         self.stack.say(0, words.format(marks=marks))
+        rows = [key(look(0).colour, "━", tr("wasted")), key(look(1).colour, "╌", tr("used"))]
+        if any(max(trace.depth, default=0.0) for trace in scene.timeline.traces):
+            rows.append(key(look(2).colour, "┈", tr("depth of the token trees")))
+        self.stack.say(1, tr("<b>Rows of a pass</b>: {marks}").format(marks=" &nbsp;".join(rows)))
 
     def values_at(self, scene: Scene, at: float) -> str:
         """Say what the step at a moment took."""
@@ -231,9 +263,19 @@ class StepsPage:
             return ""
         trace, n = found
         draft_ms, verify_ms = trace.draft_s[n] * _MS, trace.verify_s[n] * _MS
-        return tr("{at_s:.1f} s, {title_of}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms").format(
-            at_s=trace.at_s[n], title_of=title_of(trace), draft_ms=draft_ms, verify_ms=verify_ms
+        words = tr(
+            "{at_s:.1f} s, {title_of}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms, {rows:.1f} rows, "
+            "{wasted:.1f} wasted"
+        ).format(
+            at_s=trace.at_s[n],
+            title_of=title_of(trace),
+            draft_ms=draft_ms,
+            verify_ms=verify_ms,
+            rows=trace.rows[n],
+            wasted=trace.rows[n] - trace.emitted[n],
         )
+        deep = tr("{words}, trees {depth:.1f} deep").format(words=words, depth=trace.depth[n])
+        return deep if trace.depth[n] else words
 
     def places(self) -> tuple[float, ...]:
         """Any moment has values."""

@@ -128,6 +128,13 @@ class Choices:
         return self.settings.spec_types
 
     @property
+    def asked(self) -> tuple[SpecType, ...]:
+        """The same as they are asked: a model drafts trees, if that was chosen."""
+        if not self.settings.trees:
+            return self.kinds
+        return tuple(dict.fromkeys("tree" if kind in _BY_FILE else kind for kind in self.kinds))
+
+    @property
     def servers(self) -> tuple[ModelServer, ...]:
         """The other servers that can be asked."""
         return readable(self.settings.servers)
@@ -153,6 +160,7 @@ class Choices:
             draft_memory=memory,
             compute=chosen.compute,
             draft_compute=chosen.draft_compute,
+            trees=chosen.trees,
         )
 
     def _memory(self) -> MemoryTypes:
@@ -174,6 +182,7 @@ class Choices:
             "flash_attention": words[pair.memory.flash_attention],
             "compute": pair.compute,
             "draft_compute": pair.draft_compute,
+            "trees": pair.trees,
         }
 
     @property
@@ -205,7 +214,14 @@ class Choices:
         length = self.settings.draft_tokens
         if isinstance(length, int):
             length = min(max(1, length), MAX_DRAFT_TOKENS)
-        return Speculation(types=self.settings.spec_types, draft_tokens=length, exact=self.settings.exact)
+        chosen = self.settings
+        return Speculation(
+            types=self.asked,
+            draft_tokens=length,
+            exact=chosen.exact,
+            fixed_shape=chosen.fixed_shape,
+            lenient=chosen.lenient,
+        )
 
     def sampling(self, seed: int) -> Sampling:
         """How tokens are chosen, with this seed."""

@@ -16,7 +16,7 @@ from app.errors import EngineDiedError, ModelError, SlipstreamError
 from app.host import Host, HostState, PairChoice
 from app.host.background import beside
 from app.models.library import Contents, Library
-from app.protocol import Engagement, LoadProgress, Plan, SpecType
+from app.protocol import TREES_TRIED, Engagement, LoadProgress, Plan, SpecType
 from app.ui.model_file import choose_model_file
 from app.ui.pair_bar import ModelOption, option_of
 from app.ui.remote_words import NOT_MEASURED, picked_server, picker_name, ready_words, server_options
@@ -194,7 +194,7 @@ class EngineControl(QObject):
         self._choices.note_loaded(loaded)
         self.show_pickers()
         for notice in loaded.notices:
-            self._window.notice.say("warning", notice.message, notice.hint)
+            self._window.notice.say("info" if notice.code == TREES_TRIED else "warning", notice.message, notice.hint)
 
     def _go_back_to(self, state: HostState) -> None:
         """After a load that failed, choose again what is (or will be again) loaded."""
@@ -366,7 +366,7 @@ class EngineControl(QObject):
         """Say everything anew: status line, pair bar, welcome."""
         loaded = self._host.state.loaded
         chosen = self._choices.settings
-        words = expected_words(loaded, self._choices.kinds, chosen.draft_tokens, is_on=chosen.speculation)
+        words = expected_words(loaded, self._choices.speculation(), is_on=chosen.speculation)
         if self._engagement is not None and chosen.speculation and self._choices.kinds:
             words = engagement_words(self._engagement)
             if self._plan is not None:

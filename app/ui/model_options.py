@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 DRAFT_LENGTHS: tuple[DraftTokens, ...] = ("auto", "rolling", *range(1, 9), 12, 16)
 CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
+LENIENT_SHARES = (0.0, 0.3, 0.1, 0.03)
+"""From which probability on a draft token is kept at the latest; 0 is off. 0.3 is what its authors take."""
+
 MEMORIES = (("f16", "bf16"), ("q8_0", "q8_0"), ("q4_0", "q4_0"))
 """Types of K and V that are offered; others come from the settings file."""
 
@@ -122,6 +126,7 @@ class ModelOptions(QFrame):
             tr("It costs next to nothing; the drafter that is chosen steps in where it has nothing.")
         )
         self.exact = Switch(tr("Only drafts that cannot change a word"))
+        self._make_verifying()
         self._models: tuple[SpecType, ...] = ()
         self.context = Choice(
             tr("Context length"), tr("How much of the conversation the model can look at. Longer takes more memory.")
@@ -143,15 +148,37 @@ class ModelOptions(QFrame):
         self.threads.setToolTip(tr("Processor threads to compute with. More than there are fast cores seldom helps."))
         self._reload = named(QLabel(RELOAD, wordWrap=True), "muted")
         self._reload.setFont(text_font(-0.5))
-        self._at_load = (self.context, self.memory, self.flash, self.threads)
+        self._at_load = (self.context, self.memory, self.flash, self.threads, self.trees)
         for widget in self._at_load:
             widget.setAccessibleDescription(RELOAD)
         self._connect()
         self._build()
 
+    def _make_verifying(self) -> None:
+        """Make what says how drafts are checked."""
+        self.fixed_shape = Switch(tr("Check as many tokens each time (fixed shape)"))
+        self.fixed_shape.setToolTip(
+            tr(
+                "For devices that compile a graph for one size: each check is padded to the longest draft. The answer "
+                "stays the same; elsewhere this only costs time, and the figures of an answer show the wasted rows."
+            )
+        )
+        self.lenient = Choice(
+            tr("Lenient acceptance (lossy)"),
+            tr(
+                "LOSSY: also keep a guessed token that is likely enough for the model, though it would have said "
+                "another. This is faster and changes the answer; such an answer is called lossy wherever it shows, "
+                "and counts in no verdict."
+            ),
+        )
+        self.trees = Switch(tr("Let the drafter branch where it is unsure (token trees)"))
+
     def _connect(self) -> None:
         self.length.picked.connect(lambda n: self.chosen.emit({"draft_tokens": n}))
         self.exact.toggled.connect(lambda is_on: self.chosen.emit({"exact": is_on}))
+        self.fixed_shape.toggled.connect(lambda is_on: self.chosen.emit({"fixed_shape": is_on}))
+        self.lenient.picked.connect(lambda share: self.chosen.emit({"lenient": share}))
+        self.trees.toggled.connect(lambda is_on: self.chosen.emit({"trees": is_on}))
         self.slide.toggled.connect(lambda is_on: self.chosen.emit({"slide": is_on}))
         self.ngram_first.toggled.connect(self.on_ngram_first)
         self.context.picked.connect(lambda n: self.chosen.emit({"n_ctx": n}))
@@ -164,15 +191,17 @@ class ModelOptions(QFrame):
         column.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID + 4)
         column.setSpacing(GRID)
         column.addWidget(_heading(tr("From the next answer on")))
-        column.addLayout(_rows([(tr("&Draft length"), self.length)]))
+        column.addLayout(_rows([(tr("&Draft length"), self.length), (tr("&Lenient (lossy)"), self.lenient)]))
         column.addWidget(self.ngram_first)
         column.addWidget(self.exact)
+        column.addWidget(self.fixed_shape)
         column.addWidget(self.slide)
         column.addSpacing(GRID // 2)
         column.addWidget(_heading(tr("When the model is loaded")))
         column.addWidget(self._reload)
         at_load = (tr("&Context length"), tr("Conversation &memory"), tr("&Flash attention"), tr("&Threads"))
-        column.addLayout(_rows(list(zip(at_load, self._at_load, strict=True))))
+        column.addLayout(_rows(list(zip(at_load, self._at_load, strict=False))))
+        column.addWidget(self.trees)
         column.addSpacing(GRID // 2)
         column.addLayout(self._buttons())
         self.setFixedWidth(max(_WIDTH_PX, self.sizeHint().width()))
@@ -189,7 +218,14 @@ class ModelOptions(QFrame):
         return row
 
     def show_settings(
-        self, settings: Settings, *, n_ctx_train: int, n_threads: int, n_rows_alike: int, can_load: bool
+        self,
+        settings: Settings,
+        *,
+        n_ctx_train: int,
+        n_threads: int,
+        n_rows_alike: int,
+        tree_words: str,
+        can_load: bool,
     ) -> None:
         """Show what is chosen.
 
@@ -198,6 +234,7 @@ class ModelOptions(QFrame):
             n_ctx_train: the longest context of the model that is loaded, 0 if none is.
             n_threads: what it computes with, 0 if none is loaded.
             n_rows_alike: rows at once that its target computes as it does one, 0 if none is loaded.
+            tree_words: what came of trying token trees, or why they cannot be; "" if nothing is known.
             can_load: whether a model could be loaded now.
         """
         lengths = dict.fromkeys((*DRAFT_LENGTHS, settings.draft_tokens))
@@ -210,13 +247,15 @@ class ModelOptions(QFrame):
         self._models = tuple(kind for kind in settings.spec_types if kind not in ("ngram", "none"))
         self.ngram_first.setEnabled(bool(self._models))
         self.exact.setToolTip(exact_words(n_rows_alike))
-        with (
-            QSignalBlocker(self.slide),
-            QSignalBlocker(self.exact),
-            QSignalBlocker(self.threads),
-            QSignalBlocker(self.ngram_first),
-        ):
+        shares = sorted(dict.fromkeys((*LENIENT_SHARES, settings.lenient)), key=lambda share: -share or -2.0)
+        self.lenient.fill(((share, lenient_words(share)) for share in shares), settings.lenient)
+        self.trees.setToolTip(trees_tip(tree_words if settings.trees else ""))
+        with ExitStack() as stack:
+            for widget in (self.slide, self.exact, self.threads, self.ngram_first, self.fixed_shape, self.trees):
+                stack.enter_context(QSignalBlocker(widget))
             self.exact.setChecked(settings.exact)
+            self.fixed_shape.setChecked(settings.fixed_shape)
+            self.trees.setChecked(settings.trees)
             self.ngram_first.setChecked(bool(self._models) and "ngram" in settings.spec_types)
             self.slide.setChecked(settings.slide)
             self.threads.setRange(0, max(os.cpu_count() or 1, settings.n_threads))
@@ -252,6 +291,22 @@ def exact_words(n_rows_alike: int) -> str:
             )
         case n:
             return tr("{why} With this model, on this device: drafts of up to {n} tokens.").format(why=why, n=n - 1)
+
+
+def lenient_words(share: float) -> str:
+    """How lenient acceptance is, as it is offered."""
+    return tr("Lossy: what is {share:.3g} % likely").format(share=100 * share) if share else tr("Off")
+
+
+def trees_tip(tree_words: str) -> str:
+    """Say what token trees are, and what came of trying them with the model that is loaded."""
+    why = tr(
+        "All branches are checked at once; the answer stays the same. For a draft model or one MTP head, and targets "
+        "with attention layers only; elsewhere a chain is drafted, and the reason is said."
+    )
+    if not tree_words:
+        return why
+    return tr("{why} With this model, on this device: {tree_words}").format(why=why, tree_words=tree_words)
 
 
 def _contexts(n_ctx_train: int, current: int) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ from app.ui.actions import WindowAction
 from app.ui.model_options import ModelOptions
 from app.ui.theme import GRID
 from app.ui.tr import tr
+from app.ui.wording import tree_words
 
 if TYPE_CHECKING:
     from app.host import Host, PairChoice
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from app.ui.engine_control import EngineControl
     from app.ui.main_window import MainWindow
 
-FIELDS = ("draft_tokens", "slide", "exact", "n_ctx", "n_threads", "type_k", "type_v", "flash_attention")
+FIELDS = (
+    *("draft_tokens", "slide", "exact", "fixed_shape", "lenient"),
+    *("n_ctx", "n_threads", "type_k", "type_v", "flash_attention", "trees"),
+)
 """The settings that the popup is about."""
 
 
@@ -77,6 +81,7 @@ class OptionsControl(QObject):
             n_ctx_train=state.loaded.target.n_ctx_train if state.loaded else 0,
             n_threads=state.loaded.n_threads if state.loaded else 0,
             n_rows_alike=state.loaded.n_rows_alike if state.loaded else 0,
+            tree_words=tree_words(state.loaded),
             can_load=state.phase != "answering",
         )
 
@@ -86,7 +91,7 @@ class OptionsControl(QObject):
         if is_quantised(str(values.get("type_v", ""))) and chosen.flash_attention == "off":
             values = {**values, "flash_attention": "auto"}
         self._choices.change(**values)
-        if {"draft_tokens", "spec_types"} & set(values):
+        if {"draft_tokens", "spec_types", "fixed_shape", "lenient"} & set(values):
             self._engine.note_engagement(None)
         self.refresh()
 

@@ -77,7 +77,8 @@ class PanelControl(QObject):
     def on_steps(self, steps: tuple[Step, ...]) -> None:
         """Add steps to the curve; they show with the next tick."""
         if self._is_plain is not None:
-            self._charts.begin(is_plain=self._is_plain)
+            is_lossy = not self._is_plain and self._choices.settings.lenient > 0
+            self._charts.begin(is_plain=self._is_plain, is_lossy=is_lossy)
             self._is_plain = None
         for step in steps:
             self._charts.add(step)

@@ -100,6 +100,29 @@ _ENGINE = (
     QT_TRANSLATE_NOOP("", "{name} is not a model that continues text."),
     QT_TRANSLATE_NOOP("", "Choose a chat (decoder) model; embedding and translation models cannot chat."),
     QT_TRANSLATE_NOOP("", "No draft model, and no MTP heads with a memory of their own."),
+    QT_TRANSLATE_NOOP("", "The model was not loaded for token trees."),
+    QT_TRANSLATE_NOOP("", "Token trees need a target with attention layers only; this one keeps a running state."),
+    QT_TRANSLATE_NOOP(
+        "",
+        "Token trees need the whole text in memory; layers of this target keep its end only, on this device.",
+    ),
+    QT_TRANSLATE_NOOP("", "llama.cpp refuses token trees for this target."),
+    QT_TRANSLATE_NOOP(
+        "", "This target takes {n_passes} passes for the branches of one token tree, which gains nothing."
+    ),
+    QT_TRANSLATE_NOOP(
+        "", "This target's rows in a token tree are not those of the same tokens in a line on this device."
+    ),
+    QT_TRANSLATE_NOOP("", "A token tree takes {cost} times as long as a chain of as many rows on this device."),
+    QT_TRANSLATE_NOOP("", "Token trees were tried: one pass, rows {rows}, {cost} times the time of a chain."),
+    QT_TRANSLATE_NOOP("", "bit for bit those of a line"),
+    QT_TRANSLATE_NOOP("", "within {difference} of a line"),
+    QT_TRANSLATE_NOOP(
+        "",
+        "A token tree is computed with other rounding than a line here, which can tip a near tie between two words.",
+    ),
+    QT_TRANSLATE_NOOP("", "It is as right, and allowed with --any-rounding or in the model options."),
+    QT_TRANSLATE_NOOP("", "A chain is drafted instead."),
     QT_TRANSLATE_NOOP(
         "",
         "The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture.",

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from app.metrics.stats import LIVE_WINDOW_S, LiveRate
+from app.metrics.values import is_lossy
 from app.ui.tally import ContextTally, PositionTally
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Trace:
         proposed: draft tokens of a step, the mean of those since the last point.
         drafter: who drafted last, as an index of :data:`DRAFTERS`.
         draft_s, verify_s: times of a step, the mean of those since the last point.
+        rows, emitted, depth: rows of a pass, tokens that it gave, and how deep its token tree was; the same means.
+        is_lossy: acceptance was lenient.
         run_id, number: which answer of the session it is, once it is a run.
         drafters: all who drafted so far.
         spacing_s: seconds between old points.
@@ -84,12 +87,16 @@ class Trace:
     drafter: array[float] = field(default_factory=_column)
     draft_s: array[float] = field(default_factory=_column)
     verify_s: array[float] = field(default_factory=_column)
+    rows: array[float] = field(default_factory=_column)
+    emitted: array[float] = field(default_factory=_column)
+    depth: array[float] = field(default_factory=_column)
     drafters: set[int] = field(default_factory=set)
     run_id: str = ""
     number: int = 0
     positions: PositionTally = field(default_factory=PositionTally)
     context: ContextTally = field(default_factory=ContextTally)
     spacing_s: float = _POINT_EVERY_S
+    is_lossy: bool = False
 
     @property
     def ends_s(self) -> float:
@@ -109,7 +116,7 @@ class Trace:
         for name in ("at_s", "limit", "drafter"):
             values = getattr(self, name)
             setattr(self, name, array("d", (values[end - 1] for end in ends)) + values[n_old:])
-        for name in ("tps", "acceptance", "proposed", "draft_s", "verify_s"):
+        for name in ("tps", "acceptance", "proposed", "draft_s", "verify_s", "rows", "emitted", "depth"):
             values = getattr(self, name)
             means = (_mean(values[start:end]) for start, end in pairwise([0, *ends]))
             setattr(self, name, array("d", means) + values[n_old:])
@@ -124,8 +131,8 @@ def _mean(values: array[float]) -> float:
 class LiveTrace:
     """Makes the trace of one answer, step by step."""
 
-    def __init__(self, *, is_plain: bool, starts_s: float) -> None:
-        self.trace = Trace(is_plain, starts_s)
+    def __init__(self, *, is_plain: bool, starts_s: float, is_lossy: bool = False) -> None:
+        self.trace = Trace(is_plain, starts_s, is_lossy=is_lossy)
         self._rate = LiveRate()
         self._recent: deque[Step] = deque()
         self._first_s: float | None = None
@@ -134,6 +141,7 @@ class LiveTrace:
         self._drafter = NOBODY
         self._draft_s = self._verify_s = 0.0
         self._n_steps = self._n_all = self._n_drafted = 0
+        self._n_rows = self._n_emitted = self._n_deep = 0
 
     @property
     def tps(self) -> float | None:
@@ -166,6 +174,9 @@ class LiveTrace:
         self._verify_s += step.verify_s
         self._n_drafted += step.proposed
         self._n_steps += 1
+        self._n_rows += step.n_rows
+        self._n_emitted += step.emitted
+        self._n_deep += step.depth
         tps = self.tps
         if tps is not None and step.t_s - self._last_s >= _POINT_EVERY_S:
             self._add_point(self.trace, tps, step)
@@ -180,8 +191,11 @@ class LiveTrace:
         trace.drafter.append(self._drafter)
         trace.draft_s.append(self._draft_s / self._n_steps)
         trace.verify_s.append(self._verify_s / self._n_steps)
+        trace.rows.append(self._n_rows / self._n_steps)
+        trace.emitted.append(self._n_emitted / self._n_steps)
+        trace.depth.append(self._n_deep / self._n_steps)
         self._draft_s = self._verify_s = 0.0
-        self._n_steps = self._n_drafted = 0
+        self._n_steps = self._n_drafted = self._n_rows = self._n_emitted = self._n_deep = 0
         if len(trace.at_s) >= MAX_POINTS:
             trace.thin(FRESH_POINTS, KEPT_POINTS)
 
@@ -212,9 +226,10 @@ class Timeline:
         """Where the last trace ends."""
         return self.traces[-1].ends_s if self.traces else 0.0
 
-    def begin(self, *, is_plain: bool) -> LiveTrace:
+    def begin(self, *, is_plain: bool, is_lossy: bool = False) -> LiveTrace:
         """Begin the trace of an answer behind those that are there."""
-        live = LiveTrace(is_plain=is_plain, starts_s=self.ends_s + GAP_S if self.traces else 0.0)
+        starts_s = self.ends_s + GAP_S if self.traces else 0.0
+        live = LiveTrace(is_plain=is_plain, starts_s=starts_s, is_lossy=is_lossy)
         self.traces.append(live.trace)
         self.version += 1
         return live
@@ -222,7 +237,7 @@ class Timeline:
     def add_run(self, run: Run, number: int) -> None:
         """Add the trace of a finished answer."""
         if len(run.steps) > 1:
-            live = self.begin(is_plain=run.spec_type == "none" or not run.engaged)
+            live = self.begin(is_plain=run.spec_type == "none" or not run.engaged, is_lossy=is_lossy(run))
             for step in run.steps:
                 live.add(step)
             live.trace.run_id, live.trace.number = run.id, number

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import html
 import re
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
-from app.protocol import LOSSY, is_lossy_name
+from msgspec import structs
+
+from app.protocol import LOSSY, TREES_TRIED, is_lossy_name, spec_name
 from app.ui.said import said
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.conversation import AnswerStats, Message
     from app.host import HostState
-    from app.protocol import DraftTokens, Engagement, Loaded, LoadProgress, Plan, Prefill, SpecType, Started
+    from app.protocol import (
+        DraftTokens,
+        Engagement,
+        Loaded,
+        LoadProgress,
+        Plan,
+        Prefill,
+        SpecType,
+        Speculation,
+        Started,
+    )
 
 _STAGES = {"target": tr("Loading the model"), "draft": tr("Loading the draft model"), "warmup": tr("Warming up")}
 _DRAFTERS = {
@@ -159,27 +172,43 @@ def debt_words(plan: Plan | None) -> str:
     return words.format(seconds=abs(plan.debt_s))
 
 
-def expected_words(loaded: Loaded | None, kinds: tuple[SpecType, ...], n_draft: DraftTokens, *, is_on: bool) -> str:
+def expected_words(loaded: Loaded | None, asked: Speculation, *, is_on: bool) -> str:
     """What the next answer's speculation will be, as far as is known before it starts."""
-    kinds = tuple(kind for kind in kinds if kind != "none")
+    kinds = tuple(kind for kind in asked.types if kind != "none")
     if not is_on:
         return tr("off: the next answer is plain")
     if not kinds:
         return tr("not engaged: no drafter is chosen")
     if loaded is None:
         return tr("not engaged: no model is loaded")
-    able = [kind for kind in kinds if kind in loaded.drafters]
+    able = [kind for kind in map(partial(_or_chain, loaded), kinds) if kind in loaded.drafters]
     if able:
         missing = [
             f"{drafter_name(kind)}: {said(loaded.not_engageable.get(kind, ''))}" for kind in kinds if kind not in able
         ]
         words = tr("ready: {drafter_name}, {length_words}").format(
-            drafter_name=drafter_name(",".join(able)), length_words=length_words(n_draft)
+            drafter_name=drafter_name(spec_name(structs.replace(asked, types=tuple(able)))),
+            length_words=length_words(asked.draft_tokens),
         )
         return words + ("; " + tr("not engaged: {missing}").format(missing=" ".join(missing)) if missing else "")
     missing_words = tr("{drafter} is not available with this model").format(drafter=drafter_name(kinds[0]))
     reason = said(loaded.not_engageable.get(kinds[0], missing_words))
     return tr("not engaged: {reason}").format(reason=reason)
+
+
+def _or_chain(loaded: Loaded, kind: SpecType) -> SpecType:
+    """Return who drafts in place of a token tree that cannot be."""
+    chains: tuple[SpecType, ...] = ("draft-simple", "draft-mtp")
+    able = [chain for chain in chains if chain in loaded.drafters]
+    return able[0] if kind == "tree" and kind not in loaded.drafters and able else kind
+
+
+def tree_words(loaded: Loaded | None) -> str:
+    """What came of trying token trees when the model was loaded, or why they cannot be; "" if nothing is known."""
+    if loaded is None:
+        return ""
+    tried = [notice.message for notice in loaded.notices if notice.code == TREES_TRIED]
+    return said(loaded.not_engageable.get("tree") or next(iter(tried), ""))
 
 
 def device_words(loaded: Loaded | None) -> str:

@@ -502,6 +502,10 @@ Protokoll: {log_dir}</translation>
         <translation>Schritt: ein Durchlauf des Zielmodells. Prüfzeit ist dieser Durchlauf, Entwurfszeit das Raten davor.</translation>
     </message>
     <message>
+        <source>Rows: positions that the target computed in a pass. Those that gave a token are used; rejected draft tokens and padding are wasted. The nodes of a token tree are its rows but the first, its depth the longest way through it.</source>
+        <translation>Zeilen: Stellen, die das Zielmodell in einem Durchlauf berechnete. Die ein Token ergaben, sind genutzt; abgelehnte Entwurfstoken und Auffüllung sind verschwendet. Die Knoten eines Tokenbaums sind seine Zeilen bis auf die erste, seine Tiefe ist der längste Weg hindurch.</translation>
+    </message>
+    <message>
         <source>Alpha by position: of the draft tokens at this place in a draft that the target ruled on, the share it kept. It usually falls with the position.</source>
         <translation>Alpha nach Position: welchen Anteil der Entwurfstoken an dieser Stelle, über die das Zielmodell entschied, es behielt. Er fällt meist mit der Position.</translation>
     </message>
@@ -518,6 +522,14 @@ Protokoll: {log_dir}</translation>
 Ctrl + wheel or + − zooms, dragging or Shift + ← → moves, ← → reads values, double click or End is live again.</source>
         <translation>
 Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → liest Werte ab, Doppelklick oder Ende ist wieder live.</translation>
+    </message>
+    <message>
+        <source>{name}, lossy in some answers</source>
+        <translation>{name}, in manchen Antworten verlustbehaftet</translation>
+    </message>
+    <message>
+        <source>{name}, lossy</source>
+        <translation>{name}, verlustbehaftet</translation>
     </message>
     <message>
         <source>PNG picture (*.png);;SVG drawing (*.svg)</source>
@@ -696,6 +708,10 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
         <translation>Diagramm: Entwurfs- und Prüfzeit der Schritte</translation>
     </message>
     <message>
+        <source>Chart of the target&apos;s rows, used and wasted</source>
+        <translation>Diagramm: Zeilen des Zielmodells, genutzte und verschwendete</translation>
+    </message>
+    <message>
         <source>{upper} on top of {lower}</source>
         <translation>{upper} über {lower}</translation>
     </message>
@@ -716,8 +732,28 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
         <translation>&lt;b&gt;Zeit je Schritt&lt;/b&gt;, ms: {marks}</translation>
     </message>
     <message>
-        <source>{at_s:.1f} s, {title_of}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms</source>
-        <translation>{at_s:.1f} s, {title_of}: Entwerfen {draft_ms:.1f} ms, Prüfen {verify_ms:.1f} ms</translation>
+        <source>wasted</source>
+        <translation>verschwendet</translation>
+    </message>
+    <message>
+        <source>used</source>
+        <translation>genutzt</translation>
+    </message>
+    <message>
+        <source>depth of the token trees</source>
+        <translation>Tiefe der Tokenbäume</translation>
+    </message>
+    <message>
+        <source>&lt;b&gt;Rows of a pass&lt;/b&gt;: {marks}</source>
+        <translation>&lt;b&gt;Zeilen eines Durchlaufs&lt;/b&gt;: {marks}</translation>
+    </message>
+    <message>
+        <source>{at_s:.1f} s, {title_of}: drafting {draft_ms:.1f} ms, verifying {verify_ms:.1f} ms, {rows:.1f} rows, {wasted:.1f} wasted</source>
+        <translation>{at_s:.1f} s, {title_of}: Entwerfen {draft_ms:.1f} ms, Prüfen {verify_ms:.1f} ms, {rows:.1f} Zeilen, {wasted:.1f} verschwendet</translation>
+    </message>
+    <message>
+        <source>{words}, trees {depth:.1f} deep</source>
+        <translation>{words}, Bäume {depth:.1f} tief</translation>
     </message>
     <message>
         <source>Point at a chart for values, or use ← →.</source>
@@ -3475,12 +3511,36 @@ Einstellungen: {config_dir}</translation>
         <translation>Prozessor-Threads zum Rechnen. Mehr als schnelle Kerne hilft selten.</translation>
     </message>
     <message>
+        <source>Check as many tokens each time (fixed shape)</source>
+        <translation>Jedes Mal gleich viele Token prüfen (feste Form)</translation>
+    </message>
+    <message>
+        <source>For devices that compile a graph for one size: each check is padded to the longest draft. The answer stays the same; elsewhere this only costs time, and the figures of an answer show the wasted rows.</source>
+        <translation>Für Geräte, die einen Graphen für eine Größe übersetzen: Jede Prüfung wird auf den längsten Entwurf aufgefüllt. Die Antwort bleibt gleich; anderswo kostet das nur Zeit, und die Werte einer Antwort zeigen die verschwendeten Zeilen.</translation>
+    </message>
+    <message>
+        <source>Lenient acceptance (lossy)</source>
+        <translation>Nachsichtige Annahme (verlustbehaftet)</translation>
+    </message>
+    <message>
+        <source>LOSSY: also keep a guessed token that is likely enough for the model, though it would have said another. This is faster and changes the answer; such an answer is called lossy wherever it shows, and counts in no verdict.</source>
+        <translation>VERLUSTBEHAFTET: auch ein geratenes Token behalten, das dem Modell wahrscheinlich genug ist, obwohl es ein anderes gesagt hätte. Das ist schneller und ändert die Antwort; eine solche heißt überall verlustbehaftet und zählt in keinem Urteil.</translation>
+    </message>
+    <message>
+        <source>Let the drafter branch where it is unsure (token trees)</source>
+        <translation>Den Entwerfer verzweigen lassen, wo er unsicher ist</translation>
+    </message>
+    <message>
         <source>From the next answer on</source>
         <translation>Von der nächsten Antwort an</translation>
     </message>
     <message>
         <source>&amp;Draft length</source>
         <translation>&amp;Entwurfslänge</translation>
+    </message>
+    <message>
+        <source>&amp;Lenient (lossy)</source>
+        <translation>&amp;Nachsicht (mit Verlust)</translation>
     </message>
     <message>
         <source>When the model is loaded</source>
@@ -3529,6 +3589,18 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>{why} With this model, on this device: drafts of up to {n} tokens.</source>
         <translation>{why} Mit diesem Modell auf diesem Gerät: Entwürfe bis zu {n} Token.</translation>
+    </message>
+    <message>
+        <source>Lossy: what is {share:.3g} % likely</source>
+        <translation>Mit Verlust: was zu {share:.3g} % wahrscheinlich ist</translation>
+    </message>
+    <message>
+        <source>All branches are checked at once; the answer stays the same. For a draft model or one MTP head, and targets with attention layers only; elsewhere a chain is drafted, and the reason is said.</source>
+        <translation>Alle Zweige werden zugleich geprüft; die Antwort bleibt gleich. Für ein Entwurfsmodell oder einen MTP-Kopf und Zielmodelle, die nur Attention-Schichten haben; sonst wird eine Kette entworfen und der Grund gesagt.</translation>
+    </message>
+    <message>
+        <source>{why} With this model, on this device: {tree_words}</source>
+        <translation>{why} Mit diesem Modell, auf diesem Gerät: {tree_words}</translation>
     </message>
     <message>
         <source>{n:,} tokens</source>
@@ -5984,6 +6056,58 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>No draft model, and no MTP heads with a memory of their own.</source>
         <translation>Kein Entwurfsmodell und keine MTP-Köpfe mit eigenem Speicher.</translation>
+    </message>
+    <message>
+        <source>The model was not loaded for token trees.</source>
+        <translation>Das Modell wurde nicht für Tokenbäume geladen.</translation>
+    </message>
+    <message>
+        <source>Token trees need a target with attention layers only; this one keeps a running state.</source>
+        <translation>Tokenbäume brauchen ein Zielmodell, das nur Attention-Schichten hat; dieses führt einen laufenden Zustand.</translation>
+    </message>
+    <message>
+        <source>Token trees need the whole text in memory; layers of this target keep its end only, on this device.</source>
+        <translation>Tokenbäume brauchen den ganzen Text im Speicher; Schichten dieses Zielmodells behalten auf diesem Gerät nur sein Ende.</translation>
+    </message>
+    <message>
+        <source>llama.cpp refuses token trees for this target.</source>
+        <translation>llama.cpp lehnt Tokenbäume für dieses Zielmodell ab.</translation>
+    </message>
+    <message>
+        <source>This target takes {n_passes} passes for the branches of one token tree, which gains nothing.</source>
+        <translation>Dieses Zielmodell braucht {n_passes} Durchläufe für die Zweige eines Tokenbaums; das bringt nichts.</translation>
+    </message>
+    <message>
+        <source>This target&apos;s rows in a token tree are not those of the same tokens in a line on this device.</source>
+        <translation>Die Zeilen dieses Zielmodells in einem Tokenbaum sind auf diesem Gerät nicht jene derselben Token in einer Reihe.</translation>
+    </message>
+    <message>
+        <source>A token tree takes {cost} times as long as a chain of as many rows on this device.</source>
+        <translation>Ein Tokenbaum dauert auf diesem Gerät {cost}-mal so lange wie eine Kette mit gleich vielen Zeilen.</translation>
+    </message>
+    <message>
+        <source>Token trees were tried: one pass, rows {rows}, {cost} times the time of a chain.</source>
+        <translation>Tokenbäume wurden versucht: ein Durchlauf, Zeilen {rows}, {cost}-mal die Zeit einer Kette.</translation>
+    </message>
+    <message>
+        <source>bit for bit those of a line</source>
+        <translation>Bit für Bit jene einer Reihe</translation>
+    </message>
+    <message>
+        <source>within {difference} of a line</source>
+        <translation>bis auf {difference} jene einer Reihe</translation>
+    </message>
+    <message>
+        <source>A token tree is computed with other rounding than a line here, which can tip a near tie between two words.</source>
+        <translation>Ein Tokenbaum wird hier anders gerundet berechnet als eine Reihe, was einen Beinahe-Gleichstand zweier Wörter kippen kann.</translation>
+    </message>
+    <message>
+        <source>It is as right, and allowed with --any-rounding or in the model options.</source>
+        <translation>Er ist ebenso richtig und in den Modelloptionen (oder mit --any-rounding) zu erlauben.</translation>
+    </message>
+    <message>
+        <source>A chain is drafted instead.</source>
+        <translation>Stattdessen wird eine Kette entworfen.</translation>
     </message>
     <message>
         <source>The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture.</source>

@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -304,9 +305,27 @@ def test_every_page_draws_and_has_values(charts):
         charts.on_pointed(2.0 if number == 2 else first + 0.3 * (last - first))
         said[charts.page.name] = charts.values
         assert QAccessible.queryAccessibleInterface(plot).text(QAccessible.Text.Description)
-    assert "verifying 20.0 ms" in said["Steps"]
+    assert "verifying 20.0 ms, " in said["Steps"]
+    assert "wasted" in said["Steps"]
     assert "Position 2: drafted alpha 0.75" in said["By draft position"]
     assert "tok/s" in said["By context position"]
+
+
+def test_rows_that_were_used_and_wasted_and_the_depth_of_trees_are_drawn(charts):
+    timeline = Timeline()
+    live = timeline.begin(is_plain=False, is_lossy=True)
+    for n in range(200):
+        live.add(msgspec.structs.replace(step(n * 0.05, kept=2, limit=6, drafter="tree"), rows=8, depth=3))
+    charts.show_timeline(timeline, is_following=True)
+    charts.show_page(1)
+    charts.redraw()
+    rows = charts.page.rows
+    drawn = {max(item.yData[~np.isnan(item.yData)]) for item in rows.plot.listDataItems() if item.isVisible()}
+    assert drawn == {8.0, 3.0}
+    assert "depth of the token trees" in charts.page.stack.caption(1)
+    charts.on_pointed(4.0)
+    assert charts.values.endswith("8.0 rows, 5.0 wasted, trees 3.0 deep")
+    assert "lossy" in charts.values
 
 
 def test_alpha_drawn_is_alpha_counted(charts):

@@ -254,12 +254,12 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
         popup = await opened(program)
         kinds = (QComboBox, QSpinBox, Switch, QPushButton)
         named = [w for kind in kinds for w in popup.findChildren(kind)]
-        assert len(named) == 10
+        assert len(named) == 13
         for widget in named:
             assert QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name), widget
             assert widget.isEnabled() or widget is popup.ngram_first
             assert widget.toolTip() or isinstance(widget, QPushButton)
-        for widget in (popup.context, popup.memory, popup.flash, popup.threads):
+        for widget in (popup.context, popup.memory, popup.flash, popup.threads, popup.trees):
             said = QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description)
             assert "reload" in said
         chain, widget = [], popup.length
@@ -267,8 +267,8 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
             widget = widget.nextInFocusChain()
             if widget in named:
                 chain.append(widget)
-        first = [popup.ngram_first, popup.exact, popup.slide]
-        assert chain[:7] == [*first, popup.context, popup.memory, popup.flash, popup.threads]
+        first = [popup.lenient, popup.ngram_first, popup.exact, popup.fixed_shape, popup.slide]
+        assert chain[:10] == [*first, popup.context, popup.memory, popup.flash, popup.threads, popup.trees]
         await closed(program)
 
     program.run(story)
@@ -308,3 +308,66 @@ def test_drafts_of_any_rounding_can_be_asked_for(program):
 
     program.run(story)
     assert not load_settings()[0].exact
+
+
+def test_token_trees_take_a_reload_and_the_drafter_that_is_chosen_branches(program):
+    async def story():
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: not program.controller.engine.is_loading)
+        popup = await opened(program)
+        assert not popup.trees.isChecked()
+        assert "tried" not in popup.trees.toolTip()
+        popup.trees.click()
+        await closed(program)
+        assert [load.trees for load in sent(program, Load)][-2:] == [False, True]
+        assert program.window.pair_bar.speculation_words.startswith("ready: n-gram + token tree, ")
+        assert program.window.notice.words == "Token trees were tried: one pass.", "what came of it is no warning"
+        popup = await opened(program)
+        assert popup.trees.toolTip().endswith("on this device: Token trees were tried: one pass.")
+        await closed(program)
+        await program.ask("go")
+        assert sent(program, Generate)[-1].speculation.types == ("ngram", "tree")
+        popup = await opened(program)
+        popup.ngram_first.click()
+        await closed(program)
+        assert program.controller.choices.asked == ("tree",)
+        assert program.controller.choices.kinds == ("draft-simple",), "who it is does not change"
+
+    program.run(story)
+    assert load_settings()[0].trees
+
+
+def test_where_trees_cannot_be_the_chain_and_the_reason_are_said(program):
+    program.engine_options = {"heads": "file"}
+    save_settings(Settings(target="starter", draft="starter", spec_types=("draft-mtp",), trees=True))
+
+    async def story():
+        words = program.window.pair_bar.speculation_words
+        assert words.startswith("ready: MTP heads, ")
+        assert "not engaged: token tree: No draft model" in words
+        popup = await opened(program)
+        assert "No draft model, and no MTP heads" in popup.trees.toolTip()
+        await closed(program)
+
+    program.run(story)
+
+
+def test_a_fixed_shape_and_lenient_acceptance_count_from_the_next_answer_on(program):
+    async def story():
+        popup = await opened(program)
+        assert items(popup.lenient) == ["Off", *(f"Lossy: what is {n} % likely" for n in (30, 10, 3))]
+        popup.fixed_shape.click()
+        popup.lenient.pick(0.1)
+        assert program.window.pair_bar.speculation_words.startswith("ready: n-gram, lossy, ")
+        await closed(program)
+        await program.ask("go")
+        asked = sent(program, Generate)[-1].speculation
+        assert (asked.fixed_shape, asked.lenient) == (True, 0.1)
+        assert len(sent(program, Load)) == 1, "nothing of this needs a reload"
+        program.controller.choices.change(lenient=0.25)
+        popup = await opened(program)
+        assert popup.lenient.currentText() == "Lossy: what is 25 % likely", "another from the settings file"
+        await closed(program)
+
+    program.run(story)
+    assert load_settings()[0].fixed_shape
