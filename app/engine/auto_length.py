@@ -116,8 +116,7 @@ class AutoLength:
     def _engage(self, asked: Asked, n_review: int = 0) -> Ask:
         self._asked = asked
         hears = self.hears if n_review else None
-        usual = self.evidence.of(asked.kind).alpha()
-        return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, hears, usual)
+        return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, hears)
 
     def hears(self, places: Sequence[Place]) -> bool:
         """Take in what the paused drafter would have said; tell whether to draft on it."""

@@ -16,6 +16,9 @@ EDGES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 """Where one class of probabilities ends and the next begins."""
 
 _CENTRES = (0.12, 0.28, 0.42, 0.58, 0.73, 0.85, 0.925, 0.965, 0.985, 0.995)
+_USUAL = 0.8
+"""Share of words that are kept before anything was seen."""
+
 _STRENGTH = 8.0
 """Weight, in judged tokens, of the drafter's own word."""
 
@@ -34,6 +37,11 @@ class Calibration:
         """Return how many of the words of this probability are kept, 0 to 1."""
         at = bisect_right(EDGES, probability)
         return (self.kept[at] + _STRENGTH * _CENTRES[at]) / (self.judged[at] + _STRENGTH)
+
+    @property
+    def usual(self) -> float:
+        """How many words are kept, whatever their probability."""
+        return (sum(self.kept) + _STRENGTH * _USUAL) / (sum(self.judged) + _STRENGTH)
 
     def observe(self, probability: float, is_kept: bool) -> None:
         """Learn from a word that the target ruled on."""

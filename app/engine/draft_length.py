@@ -24,8 +24,7 @@ class Ask:
     Where that is less than it lags, it starts again on the most recent tokens: a smaller view, but cheap. Where it is
     more, it starts again further back. A drafter that has probabilities tells ``goes_on`` that of each drafted
     token, and drafts no more when it says no. One that can tell ``hears`` what it would have said at the last
-    ``n_review`` tokens of the text while it catches up with them, and drafts only when it says yes. ``hope`` is how often a word that
-    was not drafted yet would be kept.
+    ``n_review`` tokens of the text while it catches up with them, and drafts only when it says yes.
     """
 
     limit: int
@@ -33,7 +32,6 @@ class Ask:
     goes_on: GoesOn | None = None
     n_review: int = 0
     hears: Callable[[Sequence[Place]], bool] | None = None
-    hope: float = 0.8
 
 
 PARTLY = "draft-simple~"

@@ -251,8 +251,8 @@ class ModelOptions(QFrame):
         self.lenient.fill(((share, lenient_words(share)) for share in shares), settings.lenient)
         self.trees.setToolTip(trees_tip(tree_words if settings.trees else ""))
         with ExitStack() as stack:
-            for widget in (self.slide, self.exact, self.threads, self.ngram_first, self.fixed_shape, self.trees):
-                stack.enter_context(QSignalBlocker(widget))
+            for one in (self.slide, self.exact, self.threads, self.ngram_first, self.fixed_shape, self.trees):
+                stack.enter_context(QSignalBlocker(one))
             self.exact.setChecked(settings.exact)
             self.fixed_shape.setChecked(settings.fixed_shape)
             self.trees.setChecked(settings.trees)

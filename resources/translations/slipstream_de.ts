@@ -3592,7 +3592,7 @@ Einstellungen: {config_dir}</translation>
     </message>
     <message>
         <source>Lossy: what is {share:.3g} % likely</source>
-        <translation>Mit Verlust: was zu {share:.3g} % wahrscheinlich ist</translation>
+        <translation>Mit Verlust: zu {share:.3g} % wahrscheinlich</translation>
     </message>
     <message>
         <source>All branches are checked at once; the answer stays the same. For a draft model or one MTP head, and targets with attention layers only; elsewhere a chain is drafted, and the reason is said.</source>

