@@ -95,8 +95,7 @@ class LoadedPair:
         if not n_rows:
             return self.evidence
         if n_rows not in self._of_fixed_shapes:
-            costs = self.evidence.costs
-            pass_s = costs.verify_s(n_rows)
+            costs, pass_s = self.evidence.costs, self.evidence.costs.verify_s(n_rows)
             known = {} if pass_s is None else {n_rows: pass_s}
             self._of_fixed_shapes[n_rows] = Evidence(Costs(known, dict(costs.drafters)))
         return self._of_fixed_shapes[n_rows]
