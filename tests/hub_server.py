@@ -17,7 +17,6 @@ import socket
 import struct
 import sys
 import threading
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -357,9 +356,10 @@ class _Handler(BaseHTTPRequestHandler):
             return 1
         if hub.corrupt_at is not None and at < hub.corrupt_at < stop:
             stop = hub.corrupt_at
-        n = min(stop - at, 64 << 10 if hub.rate_bytes_s else 1 << 30)
-        if hub.rate_bytes_s:
-            time.sleep(n / hub.rate_bytes_s)
+        rate_bytes_s = hub.rate_bytes_s  # which a test changes at any moment
+        n = min(stop - at, 64 << 10 if rate_bytes_s else 1 << 30)
+        if rate_bytes_s:
+            hub.released.wait(n / rate_bytes_s)
         return os.sendfile(self.connection.fileno(), source, at, n)
 
 
