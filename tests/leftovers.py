@@ -1,4 +1,4 @@
-"""What a test has left behind: threads, child processes, top-level windows."""
+"""What a test has left behind: threads, child processes, top-level windows, running timers."""
 
 from __future__ import annotations
 
@@ -28,11 +28,17 @@ class Snapshot:
     threads: frozenset[threading.Thread]
     processes: frozenset[psutil.Process]
     windows: frozenset[int]
+    timers: frozenset[int]
 
     @classmethod
     def take(cls) -> Snapshot:
         """Look now."""
-        return cls(frozenset(threading.enumerate()), frozenset(_children()), frozenset(map(_address, _windows())))
+        return cls(
+            frozenset(threading.enumerate()),
+            frozenset(_children()),
+            frozenset(map(_address, _windows())),
+            frozenset(map(_address, _timers())),
+        )
 
 
 def since(before: Snapshot) -> list[str]:
@@ -40,7 +46,8 @@ def since(before: Snapshot) -> list[str]:
     threads = _outlasting(lambda: (t for t in threading.enumerate() if t not in before.threads and not _is_ours(t)))
     processes = _outlasting(lambda: (p for p in _children() if p not in before.processes))
     described = [f"thread {thread.name}" for thread in threads] + [_describe(process) for process in processes]
-    described += [f"window {window!r}" for window in _new_windows(before)]
+    described += [f"window {window!r}" for window in _new(_windows, before.windows)]
+    described += [_describe_timer(timer) for timer in _new(_timers, before.timers)]
     for process in processes:
         process.kill()
     return described
@@ -89,17 +96,35 @@ def _windows() -> list[Any]:
     return [w for w in widgets.QApplication.topLevelWidgets() if w.parent() is None and not w.inherits("QTipLabel")]
 
 
-def _address(window: Any) -> int:
-    """Return where the window itself lies: Python's wrapper of it comes and goes."""
-    return sys.modules["shiboken6"].getCppPointer(window)[0]
+def _timers() -> list[Any]:
+    """Return the Qt timers that run, of those that Python knows; none where there is no QApplication.
+
+    What was there before the module's first test is frozen, so few objects are looked at.
+    """
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    if widgets is None or widgets.QApplication.instance() is None:
+        return []
+    kind, is_there = sys.modules["PySide6.QtCore"].QTimer, sys.modules["shiboken6"].isValid
+    found = [each for each in gc.get_objects() if issubclass(type(each), kind)]
+    return [timer for timer in found if is_there(timer) and timer.isActive()]
 
 
-def _new_windows(before: Snapshot) -> list[Any]:
-    new = [window for window in _windows() if _address(window) not in before.windows]
+def _describe_timer(timer: Any) -> str:
+    owner = timer.parent()
+    return f"a timer of {timer.interval()} ms that runs, of {type(owner).__name__ if owner is not None else 'nobody'}"
+
+
+def _address(thing: Any) -> int:
+    """Return where a thing of Qt itself lies: Python's wrapper of it comes and goes."""
+    return sys.modules["shiboken6"].getCppPointer(thing)[0]
+
+
+def _new(find: Callable[[], list[Any]], before: frozenset[int]) -> list[Any]:
+    new = [each for each in find() if _address(each) not in before]
     if not new:
         return []
     del new
     gc.collect()
     core = sys.modules["PySide6.QtCore"]
     core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
-    return [window for window in _windows() if _address(window) not in before.windows]
+    return [each for each in find() if _address(each) not in before]

@@ -42,6 +42,19 @@ def test_owned_window(qtbot):
     from PySide6.QtWidgets import QWidget
     qtbot.addWidget(QWidget())
 
+def test_timer(qapp):
+    global timer
+    from PySide6.QtCore import QTimer
+    timer = QTimer()
+    timer.start(60_000)
+
+def test_timer_of_a_window_that_goes(qtbot):
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QWidget
+    window = QWidget()
+    qtbot.addWidget(window)
+    QTimer(window).start(60_000)
+
 def test_qt_warning(qapp):
     from PySide6.QtCore import qWarning
     qWarning("odd")
@@ -103,6 +116,7 @@ BAD = {
     "test_thread",
     "test_process",
     "test_window",
+    "test_timer",
     "test_qt_warning",
     "test_failing_with_a_loop",
     "test_python_warning",
@@ -130,6 +144,7 @@ def test_each_sin_is_caught_and_nothing_else(tmp_path):
     assert "1 deselected" in output
     assert "unexpected log: WARNING app.x: odd" in output
     assert "left behind: window" in output
+    assert "left behind: a timer of 60000 ms that runs, of nobody" in output
 
 
 def test_long_forms_run_when_asked_for(tmp_path):

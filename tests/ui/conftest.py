@@ -100,6 +100,12 @@ def window(theme):
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
+def _is_ours(later: asyncio.Handle) -> bool:
+    """Whether a call that is still to come is one of the program's own."""
+    call = getattr(later, "_callback", None)
+    return not later.cancelled() and str(getattr(call, "__module__", "")).startswith("app.")
+
+
 class Program:
     """The program behind a window; :meth:`run` drives it like :func:`app.ui.controller.run` does."""
 
@@ -164,10 +170,12 @@ class Program:
             with loop:
                 loop.run_until_complete(asyncio.wait_for(whole(), limit_s))
                 left = [task for task in asyncio.all_tasks(loop) if not task.done()]
+                waiting = [each for each in vars(loop._timer)["_SimpleTimer__callbacks"].values() if _is_ours(each)]
         finally:
             executor.shutdown()
             garbage.stop()
         assert not left, f"tasks left: {left}"
+        assert not waiting, f"calls left that were to come later: {waiting}"
         assert not faults, f"unhandled: {faults}"
 
     async def until(self, holds: Callable[[], object], limit_s: float = LIMIT_MS / 1000) -> None:
