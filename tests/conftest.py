@@ -117,8 +117,8 @@ def _no_keyring():
 
 
 @pytest.fixture(autouse=True)
-def _nothing_left_behind():
-    before = leftovers.Snapshot.take()
+def _nothing_left_behind(request):
+    before = leftovers.Snapshot.take(has_window="qapp" in request.fixturenames)
     yield
     if found := leftovers.since(before):
         pytest.fail("left behind: " + "; ".join(found), pytrace=False)

@@ -28,16 +28,17 @@ class Snapshot:
     threads: frozenset[threading.Thread]
     processes: frozenset[psutil.Process]
     windows: frozenset[int]
-    timers: frozenset[int]
+    timers: frozenset[int] | None
 
     @classmethod
-    def take(cls) -> Snapshot:
-        """Look now."""
+    def take(cls, *, has_window: bool = False) -> Snapshot:
+        """Look now; at timers only where there is a window, since that takes as long as there are objects."""
+        timers = frozenset(map(_address, _timers())) if has_window else None
         return cls(
             frozenset(threading.enumerate()),
             frozenset(_children()),
             frozenset(map(_address, _windows())),
-            frozenset(map(_address, _timers())),
+            timers,
         )
 
 
@@ -47,7 +48,8 @@ def since(before: Snapshot) -> list[str]:
     processes = _outlasting(lambda: (p for p in _children() if p not in before.processes))
     described = [f"thread {thread.name}" for thread in threads] + [_describe(process) for process in processes]
     described += [f"window {window!r}" for window in _new(_windows, before.windows)]
-    described += [_describe_timer(timer) for timer in _new(_timers, before.timers)]
+    if before.timers is not None:
+        described += [_describe_timer(timer) for timer in _new(_timers, before.timers)]
     for process in processes:
         process.kill()
     return described
