@@ -96,6 +96,8 @@ class BlockColumn(QWidget):
             self._drop(n)
         self._heights.cut(0)
         self._fold_of.clear()
+        for look in self._looks.values():
+            look.deleteLater()  # its timer would colour on what nobody sees
         self._looks.clear()
 
     def _take(self, n: int) -> None:

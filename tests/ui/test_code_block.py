@@ -19,7 +19,9 @@ class Shown(CodeView):
     def __init__(self, language):
         self._code, self._block = Code(language), Block("code")
         self._block.code = self._code
-        super().__init__(CodeLook(self._code), self._block)
+        look = CodeLook(self._code)
+        super().__init__(look, self._block)
+        look.setParent(self)
 
     def show_text(self, text, *, is_finished):
         self._code.tail = self._block.tail = text
