@@ -7,7 +7,6 @@ and whoever shows the column puts that right (see :mod:`app.ui.transcript`).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QUrl, Signal
@@ -16,18 +15,16 @@ from PySide6.QtWidgets import QWidget
 from app.ui.blocks import Block
 from app.ui.code_block import CodeLook, CodeView, rows_of
 from app.ui.heights import Heights
-from app.ui.links import links_in
 from app.ui.prose import ProseView
 from app.ui.selecting import MessageSelection
 from app.ui.theme import GRID
 from app.ui.thought import ThoughtHead
 from app.ui.tr import tr
+from app.ui.written_links import written_links
 
 Part = ProseView | CodeView | ThoughtHead
 
 THOUGHT_INDENT_PX = 20
-MOST_LINKS = 40
-_MAY_LINK = re.compile(r"\]|://|www\.|@|<")
 _LINE_PX = 20
 _CHAR_PX = 7.5
 _CODE_HEAD_PX = 46
@@ -147,15 +144,10 @@ class BlockColumn(QWidget):
         return self._guess(n) if part is None else self._measure(n, part)
 
     def links(self) -> list[tuple[str, str]]:
-        """Return the words and the address of each link of what is shown, the first :data:`MOST_LINKS`."""
-        found: list[tuple[str, str]] = []
-        for n, block in enumerate(self._blocks):
-            if block.kind == "prose" and _MAY_LINK.search(block.text) and not self._is_hidden(n):
-                part = self.build(n)
-                found += links_in(part.document()) if isinstance(part, ProseView) else []
-            if len(found) >= MOST_LINKS:
-                break
-        return found[:MOST_LINKS]
+        """Return the words and the address of links of what is shown; of too many, those in sight and the first."""
+        near = self._in_sight()
+        order = (*near, *(n for n in range(len(self._blocks)) if n not in near))
+        return written_links((n, self._blocks[n]) for n in order if not self._is_hidden(n))
 
     # --- geometry -------------------------------------------------------------------------------------
 

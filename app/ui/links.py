@@ -49,7 +49,7 @@ def links_in(document: QTextDocument) -> list[tuple[str, str]]:
         walk, before = block.begin(), ""
         while not walk.atEnd():
             shape, text = walk.fragment().charFormat(), walk.fragment().text()
-            address = shape.anchorHref() if shape.isAnchor() else ""
+            address = shape.anchorHref() if shape.isAnchor() and not shape.isImageFormat() else ""
             if address and address == before:
                 found[-1] = (found[-1][0] + text, address)  # words in another look are a fragment of their own
             elif address:

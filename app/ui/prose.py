@@ -49,7 +49,7 @@ RENDER_EVERY_MS = 100
 COST_SHARE = 12
 """Rendering the tail again may take one part in so many of the time."""
 
-_FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _JOINT = "\u2063"  # an invisible separator, typed where two pieces meet and taken out again
 _LINE_HEIGHT_PERCENT = 125.0
 _HEADING_STEP = (0, 2, 1, 1, 0, 0, 0)  # Qt's FontSizeAdjustment by level: 2 is half as large again, 1 a fifth
@@ -220,9 +220,9 @@ class ProseView(QTextBrowser):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         start = cursor.position()
         if document.isEmpty():
-            document.setMarkdown(markdown, _FEATURES)
+            document.setMarkdown(markdown, FEATURES)
         else:
-            cursor.insertMarkdown(f"{_JOINT}\n\n{markdown}", _FEATURES)
+            cursor.insertMarkdown(f"{_JOINT}\n\n{markdown}", FEATURES)
             joint = document.find(_JOINT, start)
             if not joint.isNull():
                 joint.removeSelectedText()
