@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from app.chat.conversation import ConversationHead
 from app.chat.database import time_in
@@ -46,7 +47,8 @@ class SearchHit:
 class HeadsPage:
     """Some of the conversations that were searched for; ``next_id`` is above the message where the next page begins.
 
-    ``None``: there is no more. ``seen`` are the conversations of this page and of those before it.
+    0: only titles are left; ``None``: there is no more. ``seen`` are the conversations of this page and of those before
+    it.
     """
 
     heads: tuple[ConversationHead, ...]
@@ -76,8 +78,8 @@ def find_heads_page(
     """Find conversations whose title or one of whose messages holds all terms; after a page, those of the next one."""
     known = before.seen if before is not None else frozenset()
     found: dict[int, int | None] = {}
-    for row in _titled(db, terms, limit) if before is None else ():
-        found[row["id"]] = None
+    titled = list(islice((n for n in _titled(db, terms) if n not in known), limit + 1))
+    found |= dict.fromkeys(titled[:limit])
     next_id: int | None = None
     n_bare = len(found)
     for n_seen, hit in enumerate(_hits(db, terms, before.next_id if before is not None else None)):
@@ -90,8 +92,13 @@ def find_heads_page(
                 number = None
             if number is not None:
                 found[number] = hit["id"]
-        if n_seen >= _MOST_LOOKED_AT or (next_id is not None and not n_bare):
+        if n_seen >= _MOST_LOOKED_AT:
+            next_id = next_id or hit["id"]
             break
+        if next_id is not None and not n_bare:
+            break
+    if next_id is None and len(titled) > limit:
+        next_id = 0
     heads = [_found_head(db, conversation_id, message_id, terms) for conversation_id, message_id in found.items()]
     ordered = tuple(sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True))
     return HeadsPage(ordered, next_id, known | found.keys())
@@ -206,14 +213,17 @@ def _trigrams_of(db: sqlite3.Connection, text: str, most: int = _MOST_TRIGRAMS) 
     return [row["term"] for row in rows] if len(rows) <= most else None
 
 
-def _titled(db: sqlite3.Connection, terms: tuple[Term, ...], limit: int) -> list[sqlite3.Row]:
+def _titled(db: sqlite3.Connection, terms: tuple[Term, ...]) -> Iterator[int]:
+    """Yield the conversations whose title holds all terms, newest first."""
     condition = " AND ".join("title LIKE ? ESCAPE '\\'" for _ in terms)
     rows = db.execute(
         f"SELECT id, title FROM conversation WHERE deleted_at IS NULL AND {condition}"  # noqa: S608
-        " ORDER BY updated_at DESC, id DESC LIMIT ?",
-        (*(_like(term.text) for term in terms), limit),
-    ).fetchall()
-    return [row for row in rows if all(term.pattern().search(row["title"]) for term in terms if term.is_beginning)]
+        " ORDER BY updated_at DESC, id DESC",
+        tuple(_like(term.text) for term in terms),
+    )
+    for row in rows:
+        if all(term.pattern().search(row["title"]) for term in terms if term.is_beginning):
+            yield row["id"]
 
 
 def _quoted(text: str) -> str:

@@ -171,6 +171,53 @@ def test_pages_hold_together_what_one_list_holds(store):
     assert store.heads_page("nowhere", 7).next_id is None
 
 
+def pages(store, query, limit):
+    page = store.heads_page(query, limit)
+    yield page.heads
+    while page.next_id is not None:
+        page = store.heads_page(query, limit, page)
+        yield page.heads
+
+
+def test_pages_hold_all_titles_too(store):
+    with store.transaction():
+        for n in range(120):
+            store.append(store.create(f"Projekt {n}").id, "user", "a plan" if n % 40 else "of the projekt")
+        for n in range(10):
+            store.append(store.create(f"other {n}").id, "user", "another projekt")
+    found = list(pages(store, "projekt", 50))
+    ids = [head.id for heads in found for head in heads]
+    assert [len(heads) for heads in found] == [50, 50, 30]
+    assert len(set(ids)) == 130
+    assert sum(bool(head.snippet) for heads in found for head in heads) == 13
+    assert [len(heads) for heads in pages(store, "proj*", 60)] == [60, 60, 10]
+
+
+def test_titles_alone_come_page_by_page(store):
+    with store.transaction():
+        for n in range(120):
+            store.create(f"Projekt {n}" if n % 2 else f"Meinprojekt {n}")
+    assert [len(heads) for heads in pages(store, "projekt", 50)] == [50, 50, 20]
+    assert [len(heads) for heads in pages(store, "projekt", 60)] == [60, 60]
+    assert [len(heads) for heads in pages(store, "projekt*", 25)] == [25, 25, 10]
+
+
+def test_a_word_that_is_everywhere_hides_nothing_older(store):
+    old = store.create("old")
+    store.append(old.id, "user", "the same word")
+    chat = store.create("long")
+    db = store.branches._database.connection
+    with store.transaction():
+        first = store.append(chat.id, "user", "the same word").id
+        db.executemany(
+            "INSERT INTO message(conversation_id, parent_id, role, text, state, created_at)"
+            " SELECT conversation_id, id, role, text, state, created_at FROM message WHERE id = ?",
+            [(first,)] * 20_100,
+        )
+    found = [head.id for heads in pages(store, "same", 50) for head in heads]
+    assert found == [chat.id, old.id]
+
+
 def test_first_results_come_at_once(path):
     # GIVEN some messages of the benchmark, a limit that a slow machine keeps, and every kind of query
     fill(path, 1500)
