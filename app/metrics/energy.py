@@ -8,6 +8,7 @@ Elsewhere, and on mains without a counter, there is none, and none is made up.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 from collections.abc import Sequence
@@ -49,7 +50,9 @@ class PackageMeter:
     least_j = 0.0
 
     def __init__(self, root: Path = POWERCAP) -> None:
-        zones = sorted(root.glob("intel-rapl:*")) if root.is_dir() else []
+        zones: list[Path] = []
+        with contextlib.suppress(OSError):  # a sandbox may hide them
+            zones = sorted(root.glob("intel-rapl:*"))
         self._zones = [zone for zone in zones if zone.name.count(":") == 1]
         self._last: dict[Path, int] = {}
         self._sum_uj = 0
@@ -74,8 +77,10 @@ class LinuxBatteryMeter:
     least_j = LEAST_BATTERY_J
 
     def __init__(self, root: Path = BATTERIES) -> None:
-        supplies = sorted(root.iterdir()) if root.is_dir() else []
-        self._batteries = [path for path in supplies if (path / "energy_now").is_file()]
+        supplies: list[Path] = []
+        with contextlib.suppress(OSError):  # a sandbox may hide them
+            supplies = [path for path in sorted(root.iterdir()) if _text(path / "scope") != "Device"]
+        self._batteries = [path for path in supplies if _number(path / "energy_now") is not None]
 
     def joules(self) -> float | None:
         """What is missing since the counter was full, as a falling charge: only differences mean something."""

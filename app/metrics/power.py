@@ -1,7 +1,7 @@
 """How the machine is powered: battery or mains, and the power mode. A laptop decodes at another speed on each of them.
 
 Where readings come from is a seam. Windows tells its power mode through ``powrprof``, Linux through ``/sys``; a machine
-without a battery tells nothing of a supply.
+without a battery tells nothing of a supply. Reading never raises: what a container or a sandbox hides is not known.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ _MODE_FILES = (
     Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
 )
 
+SUPPLIES = Path("/sys/class/power_supply")
+"""Folders of the kernel's power supplies; those of mice and headsets are among them (``scope`` Device)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Power:
@@ -41,13 +44,13 @@ class PowerSource(Protocol):
 class SystemPower:
     """This machine."""
 
-    def read(self) -> Power:
-        """Look now."""
-        import psutil  # not before the first window is painted
+    def __init__(self, supplies: Path = SUPPLIES) -> None:
+        self._supplies = supplies
 
-        battery = psutil.sensors_battery()
-        is_plugged = None if battery is None else battery.power_plugged  # None: neither is known
-        return Power(None if is_plugged is None else not is_plugged, _power_mode())
+    def read(self) -> Power:
+        """Look now; ``None`` and "" for what cannot be read."""
+        on_battery = _linux_on_battery(self._supplies) if sys.platform == "linux" else _on_battery()
+        return Power(on_battery, _power_mode())
 
 
 def power_change(before: Power, after: Power) -> str:
@@ -61,13 +64,45 @@ def power_change(before: Power, after: Power) -> str:
     return ""
 
 
+def _linux_on_battery(root: Path) -> bool | None:
+    """Tell from the supplies of the machine itself; psutil takes the battery of a mouse for the machine's."""
+    try:
+        supplies = [path for path in sorted(root.iterdir()) if _text(path / "scope") != "Device"]
+    except OSError:
+        return None
+    states = {_text(path / "status") for path in supplies if _text(path / "type") == "Battery"}
+    online = {_text(path / "online") for path in supplies if _text(path / "type") == "Mains"}
+    if not states:
+        return None
+    if "1" in online or "Discharging" in states:
+        return "1" not in online
+    if states & {"Charging", "Full"}:
+        return False
+    return True if "0" in online else None
+
+
+def _on_battery() -> bool | None:
+    import psutil  # not before the first window is painted
+
+    with contextlib.suppress(OSError, AttributeError, ValueError, RuntimeError, psutil.Error):
+        battery = psutil.sensors_battery()
+        if battery is not None and battery.power_plugged is not None:
+            return not battery.power_plugged
+    return None
+
+
+def _text(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    return ""
+
+
 def _power_mode() -> str:
     if sys.platform == "win32":
-        return _windows_power_mode()
-    for place in _MODE_FILES:
-        with contextlib.suppress(OSError):
-            return place.read_text(encoding="ascii", errors="replace").strip()
-    return ""
+        with contextlib.suppress(OSError, AttributeError):  # before version 1709 it was not told
+            return _windows_power_mode()
+        return ""
+    return next((mode for place in _MODE_FILES if (mode := _text(place))), "")
 
 
 if sys.platform == "win32":

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import msgspec
 import pytest
 
 from app.errors import UsageError
-from app.metrics.baseline import differences, record
+from app.metrics.baseline import BaselineStore, differences, record
+from app.metrics.energy import LinuxBatteryMeter
 from app.metrics.export import metrics_json, read_json, write_json
 from app.metrics.power import Power, SystemPower, power_change
-from app.metrics.recorder import RunRecorder
+from app.metrics.recorder import RunRecorder, SessionLog
 from app.metrics.tables import write_runs_csv
 from app.metrics.verdict import usable
-from tests.metrics.sessions import GREEDY, NGRAM, Powered, events, plain_steps, run_of, session
+from tests.metrics.sessions import GREEDY, HELLO, NGRAM, Powered, events, loaded, plain_steps, run_of, session
 
 MAINS, BATTERY = Power(on_battery=False, power_mode="balanced"), Power(on_battery=True, power_mode="balanced")
 SAVING, UNKNOWN = Power(on_battery=False, power_mode="low-power"), Power()
@@ -170,3 +172,52 @@ def test_this_machine_can_be_asked():
     told = SystemPower().read()
     assert told.on_battery in (None, True, False)
     assert isinstance(told.power_mode, str)
+
+
+LAPTOP = {"AC": {"type": "Mains", "online": "1"}, "BAT0": {"type": "Battery", "status": "Full"}}
+MOUSE = {"hidpp_battery_0": {"type": "Battery", "scope": "Device", "status": "Discharging", "capacity": "80"}}
+
+
+def supplies(folder, told):
+    for name, files in told.items():
+        (folder / name).mkdir()
+        for field, text in files.items():
+            (folder / name / field).write_text(text + "\n", encoding="ascii")
+    return folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's files")
+@pytest.mark.parametrize(
+    ("told", "on_battery"),
+    [
+        ({}, None),
+        (MOUSE, None),
+        ({"AC": LAPTOP["AC"], **MOUSE}, None),
+        (LAPTOP, False),
+        (LAPTOP | MOUSE, False),
+        (LAPTOP | {"AC": {"type": "Mains", "online": "0"}, "BAT0": {"type": "Battery", "status": "Discharging"}}, True),
+        ({"BAT0": {"type": "Battery", "status": "Discharging"}} | MOUSE, True),
+        ({"BAT0": {"type": "Battery", "scope": "System", "status": "Charging"}}, False),
+        ({"BAT0": {"type": "Battery", "status": "Not charging"}}, None),
+        ({"BAT0": {"type": "Battery"}}, None),
+    ],
+)
+def test_the_machines_own_supplies_count_and_those_of_a_mouse_do_not(tmp_path, told, on_battery):
+    assert SystemPower(supplies(tmp_path, told)).read().on_battery is on_battery
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's files")
+@pytest.mark.parametrize("name", ["none", "a file", "BAT0"])
+def test_where_nothing_can_be_read_the_supply_is_not_known_and_answers_come(tmp_path, name):
+    """A container has no such folder, a sandbox refuses to list it, a driver's files cannot be read."""
+    (tmp_path / "a file").touch()
+    (tmp_path / "BAT0" / "BAT0" / "type").mkdir(parents=True)
+    power = SystemPower(tmp_path / name)
+    assert power.read().on_battery is None
+    log = SessionLog(BaselineStore(tmp_path / "baselines"), power)
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
+    recorder = RunRecorder(label="", speculation=NGRAM, sampling=GREEDY, power=power)
+    for event in events(plain_steps(40, 50.0), engaged=True):
+        recorder.on_event(event)
+    assert usable(log.add(recorder.finish()))
+    assert LinuxBatteryMeter(tmp_path / name).joules() is None
