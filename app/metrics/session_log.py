@@ -55,7 +55,7 @@ class SessionLog:
         self._baseline: Baseline | None = None
         self._is_chosen = False
         self._taken_up: list[Baseline] = []  # what verdicts may rest on, the last one first of all
-        self._arrived: dict[str, int] = {}  # by id: before which run; earlier pairs know nothing of it
+        self._arrived: dict[str, int] = {}  # by id, the first first: before which run; earlier pairs know nothing of it
         self._followed: tuple[object, ...] = ()
         self._comparisons: dict[str, Comparison] | None = None
         self._callbacks: list[Callable[[], None]] = []
@@ -121,7 +121,8 @@ class SessionLog:
     def begin_anew(self, name: str = "") -> None:
         """Begin a session without runs; what is loaded stays, and so does a recorded baseline."""
         self._id, self._name, self._started_at = _new_id(), name, now_utc()
-        self._runs, self._places, self._arrived = [], {}, {}
+        self._runs, self._places = [], {}
+        self._arrived = dict.fromkeys((one.id for one in self._by_arrival()), 0)
         self._changed()
 
     def mark(self, run_ids: Iterable[str], *, excluded: str = "", notes: tuple[str, ...] = ()) -> None:
@@ -253,10 +254,11 @@ class SessionLog:
 
         Those that were taken up before come before those that are found now.
         """
-        for baseline in self.baselines.fitting(*wanted):
-            if all(one.id != baseline.id for one in self._taken_up):
-                self._taken_up.insert(0, baseline)
-                self._arrived[baseline.id] = len(self._runs)
+        known = {one.id for one in self._taken_up}
+        found = {one.id: one for one in reversed(self.baselines.fitting(*wanted)) if one.id not in known}
+        self._taken_up[:0] = found.values()
+        for identity in found:
+            self._arrived.setdefault(identity, len(self._runs))
         fitting = [one for one in self._taken_up if any(not differences(one, now, bucket=False) for now in wanted)]
         if self._baseline is not None and any(one.id == self._baseline.id for one in fitting):
             return self._baseline
@@ -266,6 +268,11 @@ class SessionLog:
         """Return the recorded baseline of each context bucket under otherwise like conditions."""
         alike = (one for one in self._taken_up if not differences(one, conditions, bucket=False))
         return {one.context_bucket: one for one in alike}
+
+    def _by_arrival(self) -> list[Baseline]:
+        """Return what was taken up in the order in which it first came, whatever was chosen since."""
+        order = {identity: n for n, identity in enumerate(self._arrived)}
+        return sorted(self._taken_up, key=lambda one: order[one.id])
 
     def _rested_on(self, comparisons: Iterable[Comparison]) -> list[Baseline]:
         """Return the recorded baselines whose answers are halves of pairs."""
@@ -321,10 +328,10 @@ class SessionLog:
         """Pair up in the order in which answers were given and baselines came: what comes later takes nothing back."""
         known = {run.id for run in self._runs}
         stored: dict[int, list[tuple[Sample, bool]]] = {}
-        for baseline in self._taken_up:
+        for baseline in self._by_arrival():
             if not differences(baseline, conditions, bucket=False):
                 samples = [(sample, False) for sample in baseline.as_samples() if sample.run_id not in known]
-                stored.setdefault(self._arrived.get(baseline.id, 0), []).extend(samples)
+                stored.setdefault(self._arrived[baseline.id], []).extend(samples)
                 known |= {sample.run_id for sample, _ in samples}
         arrivals: list[tuple[Sample, bool]] = []
         for place, run in enumerate(self._runs):

@@ -325,6 +325,31 @@ def test_a_baseline_that_comes_later_takes_no_pair_back(tmp_path):
     assert after.pairs[6][1] in {sample.run_id for sample in stored.samples}
 
 
+@pytest.mark.parametrize("is_begun_anew", [False, True])
+def test_choosing_again_changes_no_verdict(tmp_path, is_begun_anew):
+    baselines = []
+    for tps in (40.0, 78.0):
+        log = session(tmp_path)
+        for i in range(6):
+            log.add(run_of(plain_steps(40, tps + i % 2)))
+        baselines += record(log.runs, prompt_set=f"{tps:g}")
+    log = session(tmp_path)
+    for baseline in baselines:
+        log.baseline = baseline
+    if is_begun_anew:
+        log.begin_anew()
+    for _ in range(6):
+        log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM))
+    before = log.comparisons()
+    assert before[0].verdict == "cannot tell"
+    for baseline in (*baselines, *reversed(baselines)):
+        log.baseline = baseline
+        assert log.comparisons() == before
+    log.begin_anew()
+    log.add(run_of(plain_steps(40, 80.0), speculation=NGRAM))
+    assert log.comparisons()[0].pairs[0][1] == before[0].pairs[0][1], "nor the order in the next session"
+
+
 def test_a_choice_holds_until_it_does_not_fit_what_is_loaded(tmp_path):
     log = session(tmp_path)
     for i in range(6):
