@@ -176,3 +176,12 @@ def _beta(mean: float, strength: float) -> list[float]:
     raw = [a ** (strength * mean - 1) * (1 - a) ** (strength * (1 - mean) - 1) for a in _GRID]
     total = sum(raw)
     return [(1 - _UNLIKE) * w / total + _UNLIKE / len(_GRID) for w in raw]
+
+
+def cumulated(shares: Sequence[float]) -> list[float]:
+    """Return the expected tokens of a step by draft length, 0 to all."""
+    expected, reach = [1.0], 1.0
+    for share in shares:
+        reach *= share
+        expected.append(expected[-1] + reach)
+    return expected

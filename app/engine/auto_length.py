@@ -25,6 +25,7 @@ from itertools import accumulate
 
 from msgspec import structs
 
+from app.engine.acceptance import cumulated
 from app.engine.asking import Asked, Pause
 from app.engine.costs import FEW, MANY
 from app.engine.draft_length import PARTLY, Ask
@@ -63,6 +64,8 @@ class AutoLength:
         n_left: tokens that may still come.
         is_greedy: the most likely word is taken (temperature 0).
         prefill_s: what the answer took before its first token.
+        can_hear: a draft model can say what it would have drafted: no choice depends on more than its row.
+        models: who is engaged and runs a model; None is whoever is loaded.
         purse: what it may cost.
     """
 
@@ -71,6 +74,8 @@ class AutoLength:
     n_left: int
     is_greedy: bool = True
     prefill_s: float = 0.0
+    can_hear: bool = True
+    models: frozenset[str] | None = None
     purse: Purse = field(default_factory=Purse)
     plain_s: float = 0.0
     reason: str = ""
@@ -85,7 +90,8 @@ class AutoLength:
         self.purse.allowance = NEW_ALLOWANCE if self._is_new() else ALLOWANCE
 
     def _is_new(self) -> bool:
-        of_models = any(map(self.worth_preparing, self.evidence.costs.drafters))
+        models = self.evidence.costs.drafters if self.models is None else self.models
+        of_models = any(map(self.worth_preparing, models))
         return self.evidence.n_answers(of_models=of_models, is_greedy=self.is_greedy) < N_NEW
 
     # --- what the loop asks -------------------------------------------------------------------------
@@ -111,7 +117,7 @@ class AutoLength:
                     self.reason = f"expected {worth.speedup():.2f}x"
                     self._pauses.pop(name, None)
                     return self._engage(Asked(name, kind, limit, n_catch_up))
-        return self._probe(name, views[-1][0], part)
+        return self._probe(name, views[-1][0] if part < all_of_it else name, part)
 
     def _engage(self, asked: Asked, n_review: int = 0) -> Ask:
         self._asked = asked
@@ -180,7 +186,7 @@ class AutoLength:
             return n_draft
         rate = max(1.0, self._worth(name, asked.kind).speedup()) / self._plain_s()
         of_tree = list(accumulate(asked.shares, initial=1.0)) if name == "tree" else None
-        return self._best_length(of_tree or _cumulated(asked.shares), rate)
+        return self._best_length(of_tree or cumulated(asked.shares), rate)
 
     def _best_length(self, expected: Sequence[float], rate: float) -> int:
         """Return the length with the highest worth of its expected tokens, less that of its time."""
@@ -193,7 +199,8 @@ class AutoLength:
 
     def observe(self, step: Step, kind: str, n_behind: int) -> None:
         """Learn from a step: what it cost and what was kept."""
-        costs, asked = self.evidence.costs, self._asked
+        # A limit of 0: the answer had no room left for what was asked for.
+        costs, asked = self.evidence.costs, self._asked if step.limit else None
         step = self._as_if_awake(step)
         costs.observe_verify(step.n_rows, step.verify_s)
         plain_s, gained_s = self._plain_s(), step.draft_s + step.verify_s - self._plain_s() * step.emitted
@@ -236,7 +243,8 @@ class AutoLength:
             self.purse.looked_s += invested_s
         else:
             self.purse.invested_s += invested_s
-        if n_drafted := len(asked.shares) or step.proposed:
+        n_proposed = step.proposed if step.drafter == asked.name else 0
+        if n_drafted := len(asked.shares) or n_proposed:
             costs.observe_draft(asked.name, n_drafted, step.draft_s, asked.n_catch_up)
         if plain_s and (asked.shares or not asked.is_reviewed):
             took_s = max(0.0, step.draft_s - invested_s) + step.verify_s
@@ -264,7 +272,7 @@ class AutoLength:
         if n_behind <= MANY:
             return n_behind  # a part of a short text would cost as much
         bearable_s = self.purse.to_invest_s(self._expected_s())
-        n_bearable = bisect_right(range(n_behind), bearable_s, key=partial(self._catch_up_s, name)) - 1
+        n_bearable = bisect_right(range(n_behind + 1), bearable_s, key=partial(self._catch_up_s, name)) - 1
         return max(WINDOW, n_bearable)
 
     def _catch_up_s(self, name: str, n_tokens: int) -> float:
@@ -280,7 +288,7 @@ class AutoLength:
     def _best_speedup(self, name: str, alpha: float) -> float:
         """Return the speed-up at the best length if every drafted token were kept with probability ``alpha``."""
         costs, best, plain_s = self.evidence.costs, 0.0, self._plain_s()
-        for k, expected in enumerate(_cumulated([alpha] * self.n_max)):
+        for k, expected in enumerate(cumulated([alpha] * self.n_max)):
             verify_s = costs.verify_s(k + 1)
             if k and verify_s is not None:
                 best = max(best, expected * plain_s / (verify_s + costs.draft_s(name, k)))
@@ -347,7 +355,8 @@ class AutoLength:
 
     def _can_tell(self, name: str) -> bool:
         """Tell whether somebody is a draft model, or branches one: it can say what it would have drafted."""
-        return name == "draft-simple" or (name == "tree" and "draft-simple" in self.evidence.costs.drafters)
+        has_model = name == "draft-simple" or (name == "tree" and "draft-simple" in self.evidence.costs.drafters)
+        return has_model and self.can_hear
 
     def _longest_try(self, name: str, n_catch_up: int, worth: Worth, *, is_look: bool) -> int:
         """Return how far to draft to see whether it pays, as far as the answer can bear it; 0 if it cannot.
@@ -387,12 +396,3 @@ class AutoLength:
             return 0
         pause.begin_again()
         return 1
-
-
-def _cumulated(shares: Sequence[float]) -> list[float]:
-    """Return the expected tokens of a step by draft length, 0 to all."""
-    expected, reach = [1.0], 1.0
-    for share in shares:
-        reach *= share
-        expected.append(expected[-1] + reach)
-    return expected

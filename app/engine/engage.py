@@ -99,7 +99,7 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     said = spec_name(structs.replace(speculation, types=tuple(names)))
     return Engaged(
         tuple(_make(name, speculation, pair, sampler) for name in names),
-        _policy(length, pair.evidence_for(n_rows), n_max, max_tokens, is_greedy=sampler.is_greedy),
+        _policy(length, pair.evidence_for(n_rows), n_max, max_tokens, sampler, frozenset(names) - {"ngram"}),
         Engagement(engaged=True, drafter=said, draft_tokens=length, reason=reason, n_exact=n_exact),
         (_cut(n_exact, wanted_length),) if n_exact and isinstance(wanted_length, int) else (),
         n_rows,
@@ -142,11 +142,14 @@ def _plain(reason: str) -> Engaged:
     return Engaged((), FixedLength(0), Engagement(engaged=False, reason=reason))
 
 
-def _policy(length: DraftTokens, evidence: Evidence, n_max: int, max_tokens: int, *, is_greedy: bool) -> LengthPolicy:
+def _policy(
+    length: DraftTokens, evidence: Evidence, n_max: int, max_tokens: int, sampler: Sampler, models: frozenset[str]
+) -> LengthPolicy:
     match length:
         case "auto":
             evidence.begin_answer()
-            return AutoLength(evidence, n_max, max_tokens, is_greedy)
+            can_hear = not sampler.depends_on_history
+            return AutoLength(evidence, n_max, max_tokens, sampler.is_greedy, can_hear=can_hear, models=models)
         case "rolling":
             return RollingLength(n_max)
         case _:

@@ -43,10 +43,11 @@ class Purse:
 
     def bears(self, more_s: float, expected_s: float, chance: float) -> bool:
         """Tell whether an answer of ``expected_s`` could bear that nothing comes of a step that costs so much more."""
+        # What catching up and looking took, within what they may, is spent: whether to go on does not depend on it.
+        # So savings may be drawn on twice: to take in a prompt, and to draft on it.
         bearable_s = self.allowance * expected_s + self._credit_s(expected_s, chance)
-        # What catching up took, within its bounds, is spent: whether to go on does not depend on it.
-        lost_s = self.debt_s - min(self.invested_s, bearable_s) - min(self.looked_s, LOOKS * expected_s)
-        return lost_s + more_s <= bearable_s + _if_sure_s(expected_s, chance)
+        spent_s = min(self.invested_s, bearable_s) + min(self.looked_s, LOOKS * expected_s)
+        return self.debt_s - spent_s + more_s <= bearable_s + _if_sure_s(expected_s, chance)
 
     def bears_a_look(self, more_s: float, expected_s: float) -> bool:
         """Tell the same of a look."""
@@ -54,13 +55,16 @@ class Purse:
 
     def bears_to_catch_up(self, more_s: float, expected_s: float, chance: float) -> bool:
         """Tell the same of catching up to try again."""
-        bearable_s = self.allowance * expected_s + self._credit_s(expected_s, chance) + _if_sure_s(expected_s, chance)
-        return self.invested_s + more_s <= bearable_s
+        return self.invested_s + more_s <= self.allowance * expected_s + self._extra_s(expected_s, chance)
 
     def to_invest_s(self, expected_s: float, chance: float = 0.0) -> float:
         """Return what is left for catching up."""
         own_s = max(0.0, self.allowance * expected_s - max(0.0, self.debt_s))
-        return own_s + self._credit_s(expected_s, chance) + _if_sure_s(expected_s, chance)
+        return own_s + self._extra_s(expected_s, chance)
+
+    def _extra_s(self, expected_s: float, chance: float) -> float:
+        """Return what something that pays with this chance may cost more."""
+        return self._credit_s(expected_s, chance) + _if_sure_s(expected_s, chance)
 
     def _credit_s(self, expected_s: float, chance: float) -> float:
         """Return what may be drawn on earlier savings for something that pays with this chance."""
