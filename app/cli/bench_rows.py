@@ -195,7 +195,7 @@ class Summary:
         if is_off(way) or alpha is None or costs is None or not steps or not passes_s:
             return None, ""
         length = way.draft_tokens if isinstance(way.draft_tokens, int) else None
-        paged = next((words for run in runs if (words := paging(run))), "")
+        paged = _paging_of_most(runs)
         evidence = Evidence(steps, math.fsum(passes_s) / len(passes_s), length, alone, paged)
         predicted = prediction.predict(alpha, evidence, costs)
         if predicted is None or measured is None:
@@ -216,6 +216,12 @@ def pass_costs(measured: Sequence[CostsAt], steps: Sequence[Step]) -> PassCosts 
     drafted = sum(step.proposed for step in steps)
     spent_s = math.fsum(step.proposed * token_s.get(step.drafter, 0.0) for step in steps)
     return PassCosts(rows_s, spent_s / drafted if drafted else 0.0, is_alone=True)
+
+
+def _paging_of_most(runs: Sequence[Run]) -> str:
+    """Return what the first paged answer says, if more than half of all were paged: one is no cause of a median."""
+    said = [words for run in runs if (words := paging(run))]
+    return said[0] if 2 * len(said) > len(runs) else ""
 
 
 def _pairs(answers: Sequence[Measured], plain: Sequence[Measured]) -> list[tuple[Run, Run]]:

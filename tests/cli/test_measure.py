@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from itertools import pairwise
 
@@ -13,8 +14,9 @@ from app.cli.bench_rows import ALL, Summary, pass_costs
 from app.cli.measure import Measured, Trial, identical_to_plain, interleave
 from app.costs import CostsAt, DraftCost, RowCost
 from app.metrics.prompts import load_prompts
+from app.metrics.values import Surroundings
 from app.protocol import Speculation, Step
-from tests.metrics.sessions import NGRAM, OFF, plain_steps, run_of
+from tests.metrics.sessions import NGRAM, OFF, plain_steps, run_of, session
 
 TWO = Speculation(types=("ngram",), draft_tokens=2)
 
@@ -157,6 +159,20 @@ def test_prediction_stands_beside_what_was_measured():
     assert row.decode_ratio.median == pytest.approx(1.0)
     assert row.cause == "target compute-bound at 3 rows (2.00 × one row here, 1.10 × on the cost curve)"
     assert Summary(answers, (OFF, TWO)).rows()[1].predicted is None
+
+
+@pytest.mark.parametrize(("n_paged", "is_named"), [(1, False), (2, True), (3, True)])
+def test_paging_is_the_cause_where_most_answers_were_paged(tmp_path, n_paged, is_named):
+    log = session(tmp_path)
+    answers = [measured("code-csv", OFF, plain_steps(20, 10.0), [1], round_=n) for n in range(3)]
+    for n in range(3):
+        one = measured("code-csv", TWO, drafted_steps(10.0), [1], round_=n)
+        told = Surroundings(n_major_faults=4000 if n < n_paged else 0)
+        run = msgspec.structs.replace(one.run, surroundings=told, conditions=log.conditions(one.run))
+        answers.append(dataclasses.replace(one, run=run))
+    row = Summary(answers, (OFF, TWO), (costs_at(0, 100.0, 105.0, 110.0),)).rows()[1]
+    words = "memory paging: 4,000 page faults waited for the disk" if is_named else "target compute-bound at 3 rows"
+    assert row.cause.startswith(words)
 
 
 def test_alpha_of_the_prediction_is_that_of_all_prompts():
