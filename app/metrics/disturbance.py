@@ -34,7 +34,10 @@ _GB = 1e9
 
 
 def paging(run: Run) -> str:
-    """Say that the weights were not in memory while an answer was decoded; "" if they were, or nobody knows."""
+    """Say that the weights were not in memory while an answer was decoded; "" if they were, or nobody knows.
+
+    What was in memory is known of the whole process only, in which weights are but the most.
+    """
     told, steps = run.surroundings, run.steps[1:]
     if told is None or run.conditions is None or not steps:
         return ""
@@ -44,28 +47,38 @@ def paging(run: Run) -> str:
         took_s = math.fsum(step.verify_s + step.draft_s for step in steps)
         if told.n_major_faults * FAULT_S < LEAST_SHARE * took_s:
             return ""
-        n, of = f"{told.n_major_faults:,}", f"{(resident or 0) / _GB:.1f} of the target's {weights / _GB:.1f} GB"
-        if is_short:
-            return f"memory paging: {n} page faults waited for the disk, {of} were in memory"
+        n = f"{told.n_major_faults:,}"
+        if is_short and resident is not None:
+            return (
+                f"memory paging: {n} page faults waited for the disk, the engine's process had {resident / _GB:.1f} GB "
+                f"in memory for weights of {weights / _GB:.1f} GB"
+            )
         return f"memory paging: {n} page faults waited for the disk"
     if not is_short or told.n_faults is None or resident is None:
         return ""
     if told.n_faults * PAGE_BYTES < LEAST_SHARE * weights * len(steps):
         return ""
-    of = f"{resident / _GB:.1f} of the target's {weights / _GB:.1f} GB"
-    return f"memory paging: only {of} were in memory, {told.n_faults:,} page faults brought back the rest"
+    return (
+        f"memory paging: the engine's process had only {resident / _GB:.1f} GB in memory for weights of "
+        f"{weights / _GB:.1f} GB, {told.n_faults:,} page faults brought back the rest"
+    )
 
 
 def is_at_work(step: Step) -> bool:
-    """Whether a drafter worked beside this pass, whatever came of it."""
+    """Whether a drafter worked before this pass, whatever came of it."""
     return step.verify_s > 0 and step.draft_s >= AT_WORK * step.verify_s
 
 
 def shared_bus(steps: Sequence[Step], alone: Iterable[Step]) -> str:
-    """Say that passes beside a working drafter cost more than passes over as many rows alone; "" if they do not.
+    """Say that passes after drafting took longer than passes over as many rows without it; "" if they did not.
 
-    ``alone`` are steps of plain answers. Where an answer itself has passes with its drafter at rest, it is held against
-    these: a machine that is slower altogether is no shared bus.
+    Draft and verification follow each other on one thread; what they share is the way to memory and what the caches
+    hold. ``alone`` are steps of plain answers. Where an answer itself has passes with its drafter at rest, it is held
+    against these: a machine that is slower altogether is no shared bus.
+
+    Passes of plain answers have one row, those of a fixed draft length k have k + 1: they have no count in common, and
+    nothing is said of them here. Where a cost curve was measured, as by ``bench``, it is the other half
+    (:func:`app.metrics.prediction.cause`).
     """
     beside = _by_rows(step for step in steps if is_at_work(step))
     resting = _by_rows(step for step in steps if not is_at_work(step))
@@ -74,7 +87,7 @@ def shared_bus(steps: Sequence[Step], alone: Iterable[Step]) -> str:
     ratio = _slowed(beside, costs)
     if ratio is None or ratio < SLOWED:
         return ""
-    return f"bus shared: passes while the drafter works cost {ratio:.2f} × the same passes alone"
+    return f"bus shared: passes after drafting took {ratio:.2f} × the same passes without it"
 
 
 def _by_rows(steps: Iterable[Step]) -> dict[int, list[float]]:

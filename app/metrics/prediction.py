@@ -244,7 +244,7 @@ class _Words:
         return evidence.paging or shared_bus(evidence.steps, evidence.plain) or self._slow_each_other()
 
     def _slow_each_other(self) -> str:
-        """Say that both cost more while both work than on the cost curve, where each worked alone."""
+        """Say that both took longer in answers with a drafter than on the cost curve, where each worked alone."""
         steps, costs = self.evidence.steps, self.costs
         n_drafted = sum(step.proposed for step in steps)
         on_curve = [(step.verify_s, ratio) for step in steps if (ratio := costs.ratio(step.n_rows)) is not None]
@@ -256,8 +256,8 @@ class _Words:
         if min(verify, draft) < SLOWED:
             return ""
         return (
-            f"bus shared: while both work a pass costs {verify:.2f} × and a drafted token {draft:.2f} × what each "
-            "costs alone"
+            f"bus shared: in answers with a drafter a pass took {verify:.2f} × and a drafted token {draft:.2f} × what "
+            "each took alone"
         )
 
     def _verify(self) -> str:

@@ -40,15 +40,20 @@ _MEANWHILE = (
 _CAUSES = (
     QT_TRANSLATE_NOOP(
         "",
-        "memory paging: {n} page faults waited for the disk, {of} were in memory",
+        "memory paging: {n} page faults waited for the disk, the engine's process had {resident} GB in memory for "
+        "weights of {weights} GB",
     ),
     QT_TRANSLATE_NOOP("", "memory paging: {n} page faults waited for the disk"),
-    QT_TRANSLATE_NOOP("", "memory paging: only {of} were in memory, {n} page faults brought back the rest"),
-    QT_TRANSLATE_NOOP("", "{resident} of the target's {weights} GB"),
-    QT_TRANSLATE_NOOP("", "bus shared: passes while the drafter works cost {ratio} × the same passes alone"),
     QT_TRANSLATE_NOOP(
         "",
-        "bus shared: while both work a pass costs {verify} × and a drafted token {draft} × what each costs alone",
+        "memory paging: the engine's process had only {resident} GB in memory for weights of {weights} GB, {n} page "
+        "faults brought back the rest",
+    ),
+    QT_TRANSLATE_NOOP("", "bus shared: passes after drafting took {ratio} × the same passes without it"),
+    QT_TRANSLATE_NOOP(
+        "",
+        "bus shared: in answers with a drafter a pass took {verify} × and a drafted token {draft} × what each took "
+        "alone",
     ),
     QT_TRANSLATE_NOOP("", "not to be told from the steps"),
     QT_TRANSLATE_NOOP("", "target compute-bound: {n_rows} rows cost {ratio} times one row"),

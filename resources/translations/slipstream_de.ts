@@ -7292,28 +7292,24 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>der Prozessor lief mit {share} seines höchsten Takts</translation>
     </message>
     <message>
-        <source>memory paging: {n} page faults waited for the disk, {of} were in memory</source>
-        <translation>Speicher wird ausgelagert: {n} Seitenfehler warteten auf den Datenträger, {of} waren im Speicher</translation>
+        <source>memory paging: {n} page faults waited for the disk, the engine&apos;s process had {resident} GB in memory for weights of {weights} GB</source>
+        <translation>Speicher wird ausgelagert: {n} Seitenfehler warteten auf den Datenträger, der Prozess der Engine hatte {resident} GB im Speicher bei Gewichten von {weights} GB</translation>
     </message>
     <message>
         <source>memory paging: {n} page faults waited for the disk</source>
         <translation>Speicher wird ausgelagert: {n} Seitenfehler warteten auf den Datenträger</translation>
     </message>
     <message>
-        <source>memory paging: only {of} were in memory, {n} page faults brought back the rest</source>
-        <translation>Speicher wird ausgelagert: Nur {of} waren im Speicher, {n} Seitenfehler holten den Rest zurück</translation>
+        <source>memory paging: the engine&apos;s process had only {resident} GB in memory for weights of {weights} GB, {n} page faults brought back the rest</source>
+        <translation>Speicher wird ausgelagert: Der Prozess der Engine hatte nur {resident} GB im Speicher bei Gewichten von {weights} GB, {n} Seitenfehler holten den Rest zurück</translation>
     </message>
     <message>
-        <source>{resident} of the target&apos;s {weights} GB</source>
-        <translation>{resident} von {weights} GB des Zielmodells</translation>
+        <source>bus shared: passes after drafting took {ratio} × the same passes without it</source>
+        <translation>Speicherbus geteilt: Durchläufe nach dem Entwerfen dauerten das {ratio}-Fache derselben Durchläufe ohne Entwerfen</translation>
     </message>
     <message>
-        <source>bus shared: passes while the drafter works cost {ratio} × the same passes alone</source>
-        <translation>Speicherbus geteilt: Durchläufe neben arbeitendem Entwerfer kosten das {ratio}-Fache derselben Durchläufe allein</translation>
-    </message>
-    <message>
-        <source>bus shared: while both work a pass costs {verify} × and a drafted token {draft} × what each costs alone</source>
-        <translation>Speicherbus geteilt: Arbeiten beide, kostet ein Durchlauf das {verify}-Fache und ein entworfenes Token das {draft}-Fache dessen, was sie allein kosten</translation>
+        <source>bus shared: in answers with a drafter a pass took {verify} × and a drafted token {draft} × what each took alone</source>
+        <translation>Speicherbus geteilt: In Antworten mit Entwerfer dauerte ein Durchlauf das {verify}-Fache und ein entworfenes Token das {draft}-Fache dessen, was jedes allein dauerte</translation>
     </message>
     <message>
         <source>not to be told from the steps</source>

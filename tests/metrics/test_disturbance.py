@@ -23,7 +23,8 @@ def answer(*, target_bytes=4 * GB, device="CPU", **told):
 def test_faults_that_waited_for_the_disk_are_paging():
     run = answer(n_major_faults=5000, n_faults=9000, resident_bytes=11 * GB // 10)
     assert paging(run) == (
-        "memory paging: 5,000 page faults waited for the disk, 1.1 of the target's 4.0 GB were in memory"
+        "memory paging: 5,000 page faults waited for the disk, the engine's process had 1.1 GB in memory for "
+        "weights of 4.0 GB"
     )
 
 
@@ -54,7 +55,8 @@ def test_an_older_run_tells_nothing():
 def test_a_working_set_below_the_weights_that_is_faulted_in_again_is_paging_where_faults_are_not_told_apart():
     run = answer(n_faults=50 * 60_000, resident_bytes=3 * GB)  # 245 MB in each of 50 passes
     assert paging(run) == (
-        "memory paging: only 3.0 of the target's 4.0 GB were in memory, 3,000,000 page faults brought back the rest"
+        "memory paging: the engine's process had only 3.0 GB in memory for weights of 4.0 GB, 3,000,000 page faults "
+        "brought back the rest"
     )
 
 
@@ -67,7 +69,7 @@ ALONE = [one_row(0.1)] * 20
 
 def test_passes_beside_a_working_drafter_that_are_dearer_than_alone_share_the_bus():
     assert shared_bus([one_row(0.14, 0.03)] * 8, ALONE) == (
-        "bus shared: passes while the drafter works cost 1.40 × the same passes alone"
+        "bus shared: passes after drafting took 1.40 × the same passes without it"
     )
 
 
@@ -87,7 +89,7 @@ def test_what_does_not_show_it_is_not_called_so(steps, why):
 
 def test_an_answers_own_passes_at_rest_say_what_they_cost_alone():
     steps = [one_row(0.14, 0.03)] * 8 + [one_row(0.12)] * 8
-    assert "cost 1.17 ×" in shared_bus(steps, ALONE)
+    assert "took 1.17 ×" in shared_bus(steps, ALONE)
 
 
 def test_the_cause_names_the_bus_instead_of_a_slower_machine():
@@ -96,7 +98,7 @@ def test_the_cause_names_the_bus_instead_of_a_slower_machine():
     told = p.Evidence(steps, 0.1, None, ALONE)
     found = p.predict_chosen(1.0, told, costs)
     words = p.cause(found, Interval(0.6, 0.59, 0.61), told, costs)
-    assert words.startswith("bus shared: passes while the drafter works cost 1.40 ×")
+    assert words.startswith("bus shared: passes after drafting took 1.40 ×")
     at_rest = p.Evidence([steps[0], *[one_row(0.14)] * 9], 0.1, None, ALONE)
     assert "slower machine" in p.cause(found, Interval(0.7, 0.69, 0.71), at_rest, costs)
 
@@ -106,7 +108,7 @@ def test_on_a_cost_curve_both_are_dearer_together_than_alone():
     steps = [Step(0.0, n + 1, 2, 2, min(2, n + 1), n, 0.03, 0.3, 50, "draft-simple") for n in (0, 0, 1, 2)]
     told, found = p.Evidence(steps, 0.1, 2), p.predict_fixed(0.5, 2, curve)
     assert p.cause(found, Interval(0.53, 0.52, 0.54), told, curve) == (
-        "bus shared: while both work a pass costs 2.00 × and a drafted token 1.50 × what each costs alone"
+        "bus shared: in answers with a drafter a pass took 2.00 × and a drafted token 1.50 × what each took alone"
     )
     only_target = [msgspec.structs.replace(step, draft_s=0.02) for step in steps]
     told = p.Evidence(only_target, 0.1, 2)

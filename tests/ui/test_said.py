@@ -114,10 +114,13 @@ def test_conditions_and_causes_are_in_the_language(german):
     assert said("target compute-bound at 5 rows (2.00 × one row here, 1.50 × on the cost curve)") == (
         "Zielmodell rechengebunden bei 5 Zeilen (hier das 2.00-Fache einer Zeile, auf der Kostenkurve das 1.50-Fache)"
     )
-    paged = "memory paging: 5,000 page faults waited for the disk, 1.1 of the target's 4.0 GB were in memory"
+    paged = (
+        "memory paging: 5,000 page faults waited for the disk, the engine's process had 1.1 GB in memory for "
+        "weights of 4.0 GB"
+    )
     assert said(paged) == (
         "Speicher wird ausgelagert: 5,000 Seitenfehler warteten auf den Datenträger, "
-        "1.1 von 4.0 GB des Zielmodells waren im Speicher"
+        "der Prozess der Engine hatte 1.1 GB im Speicher bei Gewichten von 4.0 GB"
     )
     assert said("the power supply changed from mains to battery meanwhile").startswith("die Stromversorgung wechselte")
 
