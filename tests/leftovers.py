@@ -49,7 +49,8 @@ def since(before: Snapshot) -> list[str]:
     described = [f"thread {thread.name}" for thread in threads] + [_describe(process) for process in processes]
     described += [f"window {window!r}" for window in _new(_windows, before.windows)]
     if before.timers is not None:
-        described += [_describe_timer(timer) for timer in _new(_timers, before.timers)]
+        timers = [timer for timer in _new(_timers, before.timers) if not _is_of(timer, before.windows)]
+        described += [_describe_timer(timer) for timer in timers]
     for process in processes:
         process.kill()
     return described
@@ -109,6 +110,14 @@ def _timers() -> list[Any]:
     kind, is_there = sys.modules["PySide6.QtCore"].QTimer, sys.modules["shiboken6"].isValid
     found = [each for each in gc.get_objects() if issubclass(type(each), kind)]
     return [timer for timer in found if is_there(timer) and timer.isActive()]
+
+
+def _is_of(timer: Any, windows: frozenset[int]) -> bool:
+    """Tell whether a timer belongs to one of these windows: one that several tests share lives on with its timers."""
+    owner = timer.parent()
+    while owner is not None and not owner.isWidgetType():
+        owner = owner.parent()
+    return owner is not None and _address(owner.window()) in windows
 
 
 def _describe_timer(timer: Any) -> str:

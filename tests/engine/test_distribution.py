@@ -174,7 +174,8 @@ class Remembered:
     def __init__(self, context: Context, *, watched: bool = False) -> None:
         self._context = context
         self._watched = watched
-        self.n_ctx, self.n_batch, self.n_draft_max = context.n_ctx, context.n_batch, context.n_draft_max
+        self.n_ctx, self.n_batch, self.n_rows_max = context.n_ctx, context.n_batch, context.n_rows_max
+        self.n_draft_max = context.n_draft_max
         self._held: tuple[int, ...] = ()
         self._known: dict[tuple[int, ...], list[np.ndarray | None]] = {}
         self._last: list[list[np.ndarray | None]] = []
