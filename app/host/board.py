@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from app.host.turn import tell
@@ -32,3 +33,13 @@ class Board:
             self.state = state
             for callback in tuple(self._subscribers):
                 tell(callback, state)
+
+    @contextmanager
+    def looking(self) -> Iterator[Callable[[str], None]]:
+        """Say what is looked at before a load; what was there is there again behind it, whatever comes of it."""
+        before = self.state
+        try:
+            yield lambda words: self.become(replace(before, phase="loading", detail=words))
+        finally:
+            if self.state.phase == "loading":
+                self.become(before)

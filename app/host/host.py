@@ -176,7 +176,7 @@ class Host:
             async for event in turn.events():
                 yield event
         finally:
-            turn.wanted = False
+            turn.job.is_wanted = False
             if turn.job in self._jobs:
                 self._tell_engine_to_cancel(turn.job)
 
@@ -272,7 +272,11 @@ class Host:
         if self._is_to_come_back:
             self._is_to_come_back = False
             pair = self._pair_to_come_back or self._board.state.pair
-            await (self._ensure_engine() if pair is None else self._load(job, pair, None))
+            try:
+                await (self._ensure_engine() if pair is None else self._load(job, pair, None))
+            except SlipstreamError:
+                self._is_to_come_back = not job.is_wanted  # who left broke it off for itself alone
+                raise
 
     async def _watch(self, engine: Engine) -> None:
         self._note_death(engine, await engine.lost())
@@ -311,22 +315,16 @@ class Host:
 
     async def _find_files(self, pair: PairChoice) -> tuple[LibraryEntry, LibraryEntry | None, Placed]:
         """Find and try the files and devices of a pair; what is loaded stays so, whatever comes of it."""
-        before = self._board.state
-
-        def say(words: str) -> None:
-            self._board.become(replace(before, phase="loading", detail=words))
-
-        try:
+        with self._board.looking() as say:
             files = await self._files.find(pair, lambda name: say(f"Looking at {name} for the first time…"))
             return *files, await in_thread(self._placing.place, pair, say)
-        finally:
-            if self._board.state.phase == "loading":
-                self._board.become(before)
 
     async def _go_back(self, pair: PairChoice) -> None:
-        """Load again what was loaded before a load that failed."""
+        """Load again what was loaded before a load that failed, unless somebody else's load came since."""
         with self._jobs.begun() as job:
             async with self._turns:
+                if self._board.state.loaded is not None:
+                    return
                 failed = self._board.state.detail
                 try:
                     await self._load(job, pair, None)
@@ -349,11 +347,11 @@ class Host:
             async with self._turns:
                 if turn.job.is_cancelled:
                     turn.record(self._session.add(turn.cancel_unsent()))
-                elif turn.wanted:
+                elif turn.job.is_wanted:
                     await self._come_back(turn.job)
                     if turn.request.pair is not None:
                         await self._have_loaded(turn.job, turn.request.pair)
-                    if turn.wanted:
+                    if turn.job.is_wanted:
                         await self._fetch_answer(turn)
         except SlipstreamError as fault:
             turn.end(fault)

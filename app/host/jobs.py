@@ -14,22 +14,24 @@ from app.errors import LoadError
 class Job:
     """A load or an answer that somebody asked for and that is not over.
 
-    ``command_id`` is there while the engine carries it out; before, ``is_cancelled`` keeps it from being sent.
+    ``command_id`` is there while the engine carries it out; before, ``is_cancelled`` keeps it from being sent, and so
+    does nobody being there any more who wants it.
     ``is_watched``: somebody sees to it that the engine stops it.
     """
 
     command_id: int | None = None
     is_cancelled: bool = False
+    is_wanted: bool = True
     is_watched: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
     def check_wanted(self) -> None:
-        """Go on only if nobody has cancelled it.
+        """Go on only if nobody has cancelled it and somebody still waits for it.
 
         Raises:
-            LoadError: somebody has.
+            LoadError: it is not to be.
         """
-        if self.is_cancelled:
+        if self.is_cancelled or not self.is_wanted:
             raise LoadError("The load was cancelled.")
 
 

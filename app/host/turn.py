@@ -37,7 +37,6 @@ class Turn:
         self.sampling = request.sampling or Sampling(seed=secrets.randbits(31))
         self.request = request
         self.job = Job()
-        self.wanted = True
         self._items: asyncio.Queue[AnswerEvent | SlipstreamError | None] = asyncio.Queue()
 
     def command(self, command_id: int) -> Generate:
@@ -87,7 +86,7 @@ class Turn:
 
     def put(self, event: AnswerEvent) -> None:
         """Hand an event to the reader, if there still is one."""
-        if self.wanted:
+        if self.job.is_wanted:
             self._items.put_nowait(event)
 
     def end(self, fault: SlipstreamError | None) -> None:

@@ -374,6 +374,71 @@ def test_a_load_whose_task_is_cancelled_at_any_moment_leaves_the_host_usable(aft
     assert text_of(run(bench, body)) == POEM
 
 
+def request_for(n_ctx: int) -> ChatRequest:
+    return replace(ASK, pair=PairChoice("starter", n_ctx=n_ctx))
+
+
+@pytest.mark.parametrize("n_ticks", range(8))
+def test_who_leaves_before_a_load_is_sent_has_nothing_loaded(n_ticks):
+    bench = Bench()
+
+    async def body():
+        await bench.host.load(PairChoice("starter", n_ctx=512))
+        leaving = asyncio.create_task(bench.ask(request_for(1024)))
+        for _ in range(n_ticks):
+            await asyncio.sleep(0)
+        assert len(bench.sent(Load)) == 1
+        leaving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+        answer = await bench.ask()
+        assert bench.host.state.loaded.n_ctx == 512
+        return answer
+
+    assert text_of(run(bench, body)) == POEM
+    assert [load.n_ctx for load in bench.sent(Load)] == [512]
+
+
+def test_a_load_that_a_leaver_broke_off_is_not_gone_back_from_over_the_next_ones():
+    bench = Bench(ScriptedEngine(load_s=0.2))
+
+    async def body():
+        await bench.host.load(PairChoice("starter", n_ctx=512))
+        leaving = asyncio.create_task(bench.ask(request_for(1024)))
+        while len(bench.sent(Load)) < 2:
+            await asyncio.sleep(0.001)
+        waiting = asyncio.create_task(bench.ask(request_for(2048)))
+        await asyncio.sleep(0.01)
+        leaving.cancel()
+        answer = await waiting
+        await bench.host.start()  # behind whatever still waits for its turn
+        assert bench.host.state.loaded.n_ctx == 2048
+        return answer
+
+    assert text_of(run(bench, body)) == POEM
+    assert [load.n_ctx for load in bench.sent(Load)] == [512, 1024, 2048]
+
+
+def test_who_leaves_while_a_pair_comes_back_does_not_keep_it_from_the_others():
+    bench = Bench(ScriptedEngine([Answer(pace_s=100)]), ScriptedEngine(load_s=0.2))
+
+    async def body():
+        await bench.host.load(STARTER)
+        hanging = asyncio.create_task(bench.ask())
+        await asked(bench)
+        leaving = asyncio.create_task(bench.ask())
+        await asyncio.sleep(0.01)
+        restarting = asyncio.create_task(bench.host.restart())
+        with pytest.raises(EngineDiedError):
+            await hanging
+        while bench.host.state.phase != "loading":
+            await asyncio.sleep(0.001)
+        leaving.cancel()
+        return await restarting
+
+    assert run(bench, body) is not None
+
+
 # --- loads that fail ----------------------------------------------------------------------------------
 
 
