@@ -15,7 +15,7 @@ from app.host.background import beside
 from app.models.library import STARTER, Library, LibraryEntry
 from app.models.names import is_meant
 from app.protocol import SpecType
-from app.server.asking import spec_types
+from app.server.asking import spec_types, speculation_of
 from app.server.options import Defaults, ServerOptions
 from app.server.pulls import Pulls
 from app.server.wire import Asked
@@ -64,7 +64,9 @@ class Chooser:
             ModelError: there is no such model.
         """
         base = defaults.pair
-        target = await self._target(request.model, base)
+        _check_drafting(request, defaults)
+        needs_draft = "draft-simple" in (spec_types(request) or ()) and request.spec_draft_model is None
+        target = await self._target(request.model, base, needs_draft=needs_draft)
         draft, types = await self._drafter(request, defaults, target)
         pair = replace(base, target=target, draft=draft)
         if request.nctx is not None:
@@ -88,12 +90,12 @@ class Chooser:
         is_base = target == base.target
         draft = base.draft if is_base else None
         if request.spec_draft_model is not None:
-            draft = await self._draft(request.spec_draft_model, base, types)
+            draft = await self._draft(request.spec_draft_model, base)
             named = draft
             if request.spec_type is None and await beside(lambda: self._library.are_heads(named), "reading a header"):
                 types = ("draft-mtp",)
         elif types and "draft-simple" in types and draft is None:
-            raise UsageError("spec_type draft-simple needs a draft model.", "Name one in spec_draft_model.")
+            raise _no_draft_model()
         elif not _BY_FILE & set(types if types is not None else defaults.speculation.types if is_base else ()):
             draft = self._loaded_draft(target, draft)  # nobody drafts with it: leave what is there
         return draft, types
@@ -110,38 +112,34 @@ class Chooser:
                 "Choose it in the window, or leave these fields out.",
             )
 
-    async def _target(self, words: str, base: PairChoice) -> str:
+    async def _target(self, words: str, base: PairChoice, *, needs_draft: bool) -> str:
         if words in ("", base.target):
             return base.target
-        path = await self._known_or_found(words)
+        path = await self._known_or_found(words, needs_draft=needs_draft)
         there = await beside(lambda: _path_of(self._library, base.target), "finding a model")
         return base.target if path == there else STARTER if words == STARTER else str(path)
 
-    async def _draft(self, words: str, base: PairChoice, types: Sequence[SpecType] | None) -> str:
-        if types is not None and not _BY_FILE & set(types):
-            raise UsageError(
-                "spec_draft_model is given, but spec_type does not use it.",
-                "Add draft-simple, draft-mtp or tree to spec_type.",
-            )
+    async def _draft(self, words: str, base: PairChoice) -> str:
         if words == base.draft:
             return words
         return str(await self._known_or_found(words))
 
-    async def _known_or_found(self, words: str) -> Path:
+    async def _known_or_found(self, words: str, *, needs_draft: bool = False) -> Path:
         found_s, path = self._found.get(words, (-_KNOWN_S, Path()))
         now_s = time.monotonic()
         if now_s - found_s >= _KNOWN_S:
-            path = await self._find(words)
+            path = await self._find(words, needs_draft=needs_draft)
             if len(self._found) >= _N_KNOWN:
                 self._found.clear()
             self._found[words] = (now_s, path)
         return path
 
-    async def _find(self, words: str) -> Path:
+    async def _find(self, words: str, *, needs_draft: bool) -> Path:
         """Return the file of what a client names.
 
         Raises:
             ModelNotFoundError: there is none; where one can be pulled, the hint says how.
+            UsageError: it would be pulled for a request that needs a draft model and has none.
         """
         if _CONTROL.search(words) or "\\\\" in words or words.startswith(("//", "~")):
             raise _unknown(words)
@@ -157,6 +155,8 @@ class Chooser:
                 f"{words} is not on this computer.",
                 f"Get it with: slipstream pull {words} (or start the server with --pull)",
             )
+        if needs_draft:
+            raise _no_draft_model()
         return await self._pulls.get(words)
 
     def _known(self) -> tuple[list[LibraryEntry], list[str]]:
@@ -172,6 +172,29 @@ class Chooser:
             return self._library.resolve(str(path)).path
         except (ModelError, OSError):
             raise ModelNotFoundError("There is no model at that path that can be loaded.") from None
+
+
+def _check_drafting(request: Asked, defaults: Defaults) -> None:
+    """Refuse what no file could make right, before any is looked for or pulled.
+
+    Raises:
+        UsageError: says what it is.
+    """
+    types = spec_types(request)
+    if request.spec_draft_model is not None:
+        if types is not None and not _BY_FILE & set(types):
+            raise UsageError(
+                "spec_draft_model is given, but spec_type does not use it.",
+                "Add draft-simple, draft-mtp or tree to spec_type.",
+            )
+    elif types and "draft-simple" in types and defaults.pair.draft is None:
+        raise _no_draft_model()
+    surely = tuple(kind for kind in defaults.speculation.types if kind != "draft-simple")
+    speculation_of(request, defaults.speculation, surely if types is None else types)
+
+
+def _no_draft_model() -> UsageError:
+    return UsageError("spec_type draft-simple needs a draft model.", "Name one in spec_draft_model.")
 
 
 def _path_of(library: Library, name: str) -> Path | None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from app.host import PairChoice
 from app.protocol import Generate
 from tests.doubles import Answer
 from tests.hub_server import HubServer
@@ -92,3 +93,21 @@ def test_what_cannot_be_pulled_is_told_to_all_who_wait(hub):
         told = list(pool.map(lambda _: running.post({**ASK, "model": "org/none-GGUF"}), range(3)))
     assert {status for status, _ in told} == {404}
     assert all("org/none-GGUF" in json.dumps(answer) for _, answer in told)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"spec_type": "nonsense"}, "not known"),
+        ({"spec_type": "draft-simple"}, "needs a draft model"),
+        ({"spec_type": "ngram", "spec_draft_model": "org/small-GGUF"}, "does not use it"),
+        ({"spec_type": "ngram", "spec_n_min": 8, "spec_n_max": 4}, "spec_n_min is 8"),
+        ({"spec_draft_model": "org/small-GGUF", "spec_n_min": 8, "spec_n_max": 4}, "spec_n_min is 8"),
+    ],
+)
+@pytest.mark.parametrize("draft", [None, "starter"])
+def test_what_no_file_makes_right_is_refused_before_anything_is_pulled(hub, fields, words, draft):
+    with serving([Answer()], PairChoice("starter", draft=draft), may_pull=True) as running:
+        status, answer = running.post({**ASK, "model": "org/tiny-GGUF", **fields})
+    assert (status, words in answer["error"]["message"]) == (400, True), answer
+    assert not hub.seen
