@@ -51,6 +51,8 @@ class Timings(BaseModel):
     """Times in milliseconds of the engine's clock, speeds in tokens a second, and what drafting did.
 
     ``draft_accept`` is accepted ÷ proposed, ``alpha`` accepted ÷ judged; ``not_engaged`` says why nothing was drafted.
+    ``lossy``: the answer may not be the model's own words. ``rows_n`` counts the rows of the target's passes,
+    ``rows_n_wasted`` those of them that gave no token, ``tree_depth`` is the mean depth of the token trees.
     """
 
     cache_n: int
@@ -71,6 +73,10 @@ class Timings(BaseModel):
     tokens_per_step: float | None
     drafter: str
     not_engaged: str
+    lossy: bool
+    rows_n: int
+    rows_n_wasted: int
+    tree_depth: float | None
 
 
 class Notice(BaseModel):

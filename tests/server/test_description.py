@@ -84,3 +84,32 @@ def test_paths_that_are_none_are_errors_in_the_same_form(scripted):
         status, answer = scripted.ask(method, path, None)
         assert status == wanted
         assert set(answer["error"]) == {"message", "type", "param", "code"}
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/completions"])
+def test_all_that_is_sent_is_described(scripted, path):
+    _, document = scripted.get("/openapi.json")
+    known = document["components"]["schemas"]
+    asked = ASK if "chat" in path else {"prompt": "Say something."}
+    status, answer = scripted.post(
+        {**asked, "spec_type": "ngram", "spec_n_max": 4, "logprobs": 1 if "prompt" in asked else True}, path
+    )
+    assert status == 200
+
+    def check(value, schema):
+        schemas = [
+            known[one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in schema.get("anyOf", [schema])
+        ]
+        if isinstance(value, list):
+            for one, kind in ((one, kind) for one in value for kind in schemas if "items" in kind):
+                check(one, kind["items"])
+        elif isinstance(value, dict):
+            kind = next(one for one in schemas if one.get("type") == "object")
+            if "properties" in kind:
+                assert set(value) <= set(kind["properties"])
+                for name, one in value.items():
+                    check(one, kind["properties"][name])
+
+    schema = document["paths"][path]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    check(answer, schema)
+    assert set(answer["timings"]) == set(known["Timings"]["properties"])
