@@ -44,7 +44,7 @@ def make_app(way: Way, library: Library, options: ServerOptions) -> App:
     if options.cors_origins:
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=list(options.cors_origins),
+            allow_origins=[origin.lower() for origin in options.cors_origins],
             allow_methods=["GET", "POST"],
             expose_headers=["retry-after"],
             allow_headers=["*"],  # clients in pages send names of their own, as OpenAI's does

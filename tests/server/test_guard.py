@@ -86,6 +86,16 @@ def test_a_page_that_was_allowed_may_ask_and_no_other():
         assert running.post(ASK, origin="https://other.example")[0] == 403
 
 
+def test_an_origin_may_be_written_with_capitals():
+    with serving([Answer()], cors_origins=("https://Chat.Example",)) as running:
+        connection = running.connection()
+        as_json = {"Origin": "https://chat.example", "Content-Type": "application/json"}
+        connection.request("POST", "/v1/chat/completions", json.dumps(ASK), as_json)
+        response = connection.getresponse()
+        assert (response.status, response.getheader("access-control-allow-origin")) == (200, "https://chat.example")
+        connection.close()
+
+
 def test_a_page_that_may_ask_can_read_why_it_is_refused_and_no_other_can():
     ours, other = "https://chat.example", "https://other.example"
     key = "a-good-long-key"
