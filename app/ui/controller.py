@@ -163,6 +163,7 @@ class Controller(QObject):
         """Show the conversations, start the engine, and then load the charts."""
         self.window.transcript.show_tokens(is_on=self.choices.settings.token_colours)
         self.chats.start(*self.window.last_conversation)
+        self.chats.parting.start()
         self.deleting.start()
         self.engine.start()
         self.roofline.start()
@@ -235,7 +236,10 @@ class Controller(QObject):
                 logger.warning("%s did not end in %s s", part.__qualname__, CLOSE_S)
             except Exception:
                 logger.exception("%s failed", part.__qualname__)
-        await self.chats.parting.settle()
+        try:
+            await self.chats.parting.settle()
+        except Exception:
+            logger.exception("saving at the end failed")  # a program that cannot be closed would lose it as well
         current = self.chats.current
         self.window.remember_conversation(*((current.id, current.created_at.isoformat()) if current else (0, "")))
         self.chats.close()

@@ -1,17 +1,20 @@
-"""The end of the program while the database refuses: nothing that is only in memory goes without being asked about."""
+"""The end of the program where the database refuses: nothing that is only in memory goes without being asked about."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton, QWidget
 
-from app.chat.archive import archive_json
+from app.chat.archive import ConversationRecord, archive_json
 from app.chat.export import write_whole
-from app.errors import SlipstreamError
+from app.errors import SlipstreamError, StoreError
+from app.ui.only_in_memory import OnlyInMemory
 from app.ui.said import said
 from app.ui.tr import tr
 
@@ -20,29 +23,35 @@ if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
 
 Choice = Literal["again", "file", "quit"]
+Records = Callable[[], tuple[ConversationRecord, ...]]
 
 FILE_NAME = tr("Slipstream, not saved.json")
 
 
 class PartingQuestion(QMessageBox):
-    """Tries again, saves elsewhere, or lets go what is not saved; Esc tries again, which loses nothing."""
+    """Tries again, saves elsewhere, or lets go what is not saved; Esc does what loses nothing.
 
-    def __init__(self, parent: QWidget, n_messages: int, why: str) -> None:
+    Trying again is not offered where it cannot help.
+    """
+
+    def __init__(self, parent: QWidget, n_messages: int, why: str, *, can_try_again: bool = True) -> None:
         question = tr("%n message(s) could not be saved.", None, n_messages)
         if not n_messages:
             question = tr("What you were typing could not be saved.")
         super().__init__(QMessageBox.Icon.Warning, "Slipstream", question, parent=parent)
         self.setInformativeText(why)
-        self.again = QPushButton(tr("Try again"))
+        self.again = QPushButton(tr("Try again"), self)
         self.file = QPushButton(tr("Save to a file…"))
         self.quit = QPushButton(
             tr("Quit and lose %n message(s)", None, n_messages) if n_messages else tr("Quit and lose it")
         )
-        self.addButton(self.again, QMessageBox.ButtonRole.AcceptRole)
+        if can_try_again:
+            self.addButton(self.again, QMessageBox.ButtonRole.AcceptRole)
         self.addButton(self.file, QMessageBox.ButtonRole.ActionRole)
         self.addButton(self.quit, QMessageBox.ButtonRole.DestructiveRole)
-        self.setDefaultButton(self.again)
-        self.setEscapeButton(self.again)
+        harmless = self.again if can_try_again else self.file
+        self.setDefaultButton(harmless)
+        self.setEscapeButton(harmless)
 
     @property
     def choice(self) -> Choice:
@@ -65,28 +74,52 @@ class Parting(QObject):
         self.question: PartingQuestion | None = None
         self.dialog: QFileDialog | None = None
         self._is_settled = False
+        self._only_in_memory: OnlyInMemory | None = None
+
+    def start(self) -> None:
+        """Take what is there now as saved, or as not to be saved."""
+        with suppress(StoreError):  # that it cannot be read is said by whoever shows it
+            self._only_in_memory = OnlyInMemory(self._chats.store)
 
     async def settle(self) -> None:
         """Return when nothing is left that only the memory holds."""
         if self._is_settled:
             return
         self._is_settled = True
+        was_hidden = not self._window.isVisible()
+        try:
+            await self._settle_all()
+        finally:
+            if was_hidden:
+                self._window.hide()
+
+    async def _settle_all(self) -> None:
         fault = self._chats.save_all()
-        was_hidden = fault is not None and not self._window.isVisible()
-        if was_hidden:
-            self._window.show()  # so that what it is about can be seen
         while fault is not None:
             why = f"{said(fault.message)} {said(fault.hint)}".strip()
-            choice = await self._ask(why)
-            if choice == "quit" or (choice == "file" and await self._save_to_file()):
-                break
+            choice = await self._ask(self._chats.n_unsaved, why)
+            if choice == "quit" or (choice == "file" and await self._save_to_file(self._chats.unsaved_records)):
+                return
             fault = self._chats.save_all()
-        if was_hidden:
-            self._window.hide()
+        if self._only_in_memory is not None:
+            await self._settle_memory(self._only_in_memory)
 
-    async def _ask(self, why: str) -> Choice:
+    async def _settle_memory(self, memory: OnlyInMemory) -> None:
+        """Ask about what was saved into memory, where the disk refused at the start."""
+        changed, reason = memory.changed(), self._chats.store.notice
+        why = tr("Conversations are not being saved.")
+        if reason is not None:
+            why = f"{said(reason.message)} {said(reason.hint)}".strip()
+        while changed:
+            choice = await self._ask(sum(changed.values()), why, can_try_again=False)
+            if choice == "quit" or (choice == "file" and await self._save_to_file(memory.records)):
+                return
+
+    async def _ask(self, n_messages: int, why: str, *, can_try_again: bool = True) -> Choice:
+        if not self._window.isVisible():
+            self._window.show()  # so that what it is about can be seen
         answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        question = self.question = PartingQuestion(self._window, self._chats.n_unsaved, why)
+        question = self.question = PartingQuestion(self._window, n_messages, why, can_try_again=can_try_again)
         question.finished.connect(lambda: _settle(answered))
         question.open()
         try:
@@ -96,7 +129,7 @@ class Parting(QObject):
             self.question = None
             question.deleteLater()
 
-    async def _save_to_file(self) -> bool:
+    async def _save_to_file(self, records: Records) -> bool:
         """Ask where to, and write; false if that was given up or failed."""
         answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         dialog = self.dialog = QFileDialog(self._window, tr("Save what is not saved"), FILE_NAME)
@@ -110,12 +143,12 @@ class Parting(QObject):
         finally:
             self.dialog = None
             dialog.deleteLater()
-        return bool(name) and self._write(Path(name))
+        return bool(name) and self._write(Path(name), records)
 
-    def _write(self, path: Path) -> bool:
+    def _write(self, path: Path, records: Records) -> bool:
         """Write what is not saved; false if that fails, which is said."""
         try:
-            write_whole(path, archive_json(self._chats.unsaved_records()))
+            write_whole(path, archive_json(records()))
         except SlipstreamError as fault:
             self._window.notice.say("error", fault.message, fault.hint)
             return False

@@ -359,6 +359,7 @@ def test_an_answer_that_began_while_the_database_was_locked_is_saved_as_it_grows
     assert [(m.text, m.state) for m in stored(program)] == [("go", "complete"), (POEM, "complete")]
 
 
+@shows_dialog
 def test_a_database_that_cannot_be_opened_leaves_a_working_window(program, home):
     (home / "data").mkdir(parents=True)
     store_path().mkdir()
@@ -366,6 +367,12 @@ def test_a_database_that_cannot_be_opened_leaves_a_working_window(program, home)
     async def story():
         assert "not saved" in program.window.notice.words or "not being saved" in program.window.notice.words
         assert (await program.ask("still here?")).text == POEM
+        program.window.close()
+        parting = program.controller.chats.parting
+        await program.until(lambda: parting.question is not None)
+        assert parting.question.text() == "2 messages could not be saved."
+        parting.question.quit.click()
+        await program.controller.closed()
 
     program.run(story)
 

@@ -133,3 +133,96 @@ def test_a_database_that_refuses_is_not_asked_for_nothing(program):
             assert program.controller.chats.parting.question is None
 
     program.run(story)
+
+
+def test_what_went_into_a_store_in_memory_is_asked_about(program, tmp_path):
+    path = tmp_path / "kept.json"
+    program.store = ChatStore.in_memory()
+    old = program.store.create("from before")
+    program.store.append(old.id, "user", "old words")
+
+    async def story():
+        chats = program.controller.chats
+        chats.new()
+        await program.ask("first")
+        program.window.composer.editor.setPlainText("half a thought")
+        chats.new()
+        program.window.composer.editor.setPlainText("another one")
+        program.window.close()
+        question = await asked(program)
+        assert question.text() == "2 messages could not be saved."
+        assert question.informativeText() == "Conversations are not being saved."
+        assert question.again not in question.buttons()
+        assert question.defaultButton() is question.escapeButton() is question.file
+        question.file.click()
+        await program.until(lambda: chats.parting.dialog is not None)
+        chats.parting.dialog.fileSelected.emit(str(path))
+        await program.controller.closed()
+        assert not program.window.isVisible()
+
+    program.run(story)
+    records = read_chats(path.read_bytes()).records
+    assert sorted((r.draft, *(m.text for m in r.messages)) for r in records) == [
+        ("another one",), ("half a thought", "first", POEM)]  # fmt: skip
+
+
+def test_a_message_that_is_being_changed_goes_into_that_file_too(program, tmp_path):
+    path = tmp_path / "kept.json"
+    program.store = ChatStore.in_memory()
+    old = program.store.create("from before")
+    program.store.append(old.id, "user", "old words")
+
+    async def story():
+        parting, composer = program.controller.chats.parting, program.window.composer
+        composer.begin_edit(0, "old words", is_answer=False)
+        composer.editor.setPlainText("new words")
+        program.window.close()
+        question = await asked(program)
+        assert question.text() == "What you were typing could not be saved."
+        question.file.click()
+        await program.until(lambda: parting.dialog is not None)
+        parting.dialog.reject()  # given up: asked again
+        question = await asked(program, before=question)
+        question.file.click()
+        await program.until(lambda: parting.dialog is not None)
+        parting.dialog.fileSelected.emit(str(path))
+        await program.controller.closed()
+
+    program.run(story)
+    (record,) = read_chats(path.read_bytes()).records
+    assert record.draft == "new words"
+
+
+def test_a_store_in_memory_that_was_only_read_is_let_go(program):
+    program.store = ChatStore.in_memory()
+    program.store.append(program.store.create("from before").id, "user", "old words")
+
+    async def story():
+        program.window.close()
+        await program.controller.closed()
+
+    program.run(story)
+
+
+class FaultyStore(ChatStore):
+    """A store with a fault that is no refusal of the database."""
+
+    is_faulty = False
+
+    @property
+    def is_on_disk(self):
+        if self.is_faulty:
+            raise RuntimeError("a fault of ours")
+        return super().is_on_disk
+
+
+def test_a_fault_while_saving_does_not_keep_the_program_from_being_closed(program, expect_log):
+    expect_log("saving at the end failed")
+    program.store = FaultyStore()
+
+    async def story():
+        program.store.is_faulty = True
+        program.window.close()
+        await asyncio.wait_for(program.controller.closed(), 20)
+
+    program.run(story)
