@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.chat.conversation import can_go_on
+from app.ui.composer import Editing
 from app.ui.remote_words import ASK_AGAIN, NO_GOING_ON
 from app.ui.told import Told
 from app.ui.tr import tr
@@ -51,7 +52,7 @@ class Branching(QObject):
         elif action == "edit" and len(message.text) > MOST_EDITED_CHARS:
             self._window.notice.say("info", TOO_LONG, tr("Copy it, and change it in a text editor."), expires_s=8)
         elif action == "edit":
-            self._window.composer.begin_edit(number, message.text, is_answer=message.role == "assistant")
+            self._edit(number, message, message.text)
         elif action == "regenerate":
             self.answer_again(number)
         elif action == "go_on":
@@ -109,13 +110,17 @@ class Branching(QObject):
     def on_edited(self, number: int, text: str) -> None:
         """Take what a message is to say instead; a question is answered anew."""
         message = self._message(number)
-        if self._answering.is_busy or message is None:
-            self._window.composer.begin_edit(number, text, is_answer=False)
+        composer = self._window.composer
+        if message is None:  # what was written is a draft like any other
+            composer.editor.setPlainText("\n\n".join(part for part in (composer.draft, text) if part))
+            return
+        if self._answering.is_busy:
+            self._edit(number, message, text)
             self._window.notice.say("info", BUSY, tr("Stop it first (Esc), or wait for its end."), expires_s=6)
             return
         is_kept = False
         with Told(self._window.notice, tr("The change was not saved.")):
-            self._chats.store.branches.edit(message.id, text, keep_following=message.role == "assistant")
+            self._chats.unsent.take_edit(message.id, text, keep_following=message.role == "assistant")
             is_kept = True
             self._chats.reload()
             if message.role == "assistant":
@@ -123,4 +128,9 @@ class Branching(QObject):
             elif self._answering.is_ready():
                 self._answering.begin(self._chats.begin_answer())
         if not is_kept:
-            self._window.composer.begin_edit(number, text, is_answer=message.role == "assistant")
+            self._edit(number, message, text)
+
+    def _edit(self, number: int, message: Message, text: str) -> None:
+        """Let a message be changed from what it is to say so far."""
+        editing = Editing(number, message.id, message.text)
+        self._window.composer.begin_edit(editing, text, is_answer=message.role == "assistant")

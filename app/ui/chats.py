@@ -95,8 +95,7 @@ class Chats(QObject):
         """
         with Told(self._window.notice, tr("Reading your conversations failed.")):
             self._store.recover()
-            kept = self._store.draft(None), self._store.drafts.files(None)  # of a program that was killed
-            self.unsent.keep_new(*kept)
+            self.unsent.start()
         if self._store.damage is not None:
             self.tell(self._store.damage)
         elif (said := self._store.notice) is not None:
@@ -121,8 +120,11 @@ class Chats(QObject):
 
     def new(self) -> None:
         """Begin an empty conversation; it enters the list with its first message."""
-        if not self._leave():
-            return
+        if self._can_leave():
+            self._leave()
+            self._begin_new()
+
+    def _begin_new(self) -> None:
         self._writing.current, self._writing.new_settings = None, ConversationSettings()
         self._window.transcript.clear()
         self.unsent.show()
@@ -135,13 +137,16 @@ class Chats(QObject):
         """Show a conversation."""
         if self.current is not None and self.current.id == conversation_id:
             return
-        if not self._leave():
+        if not self._can_leave():
             self._window.sidebar.show_current(self.current.id if self.current else None)
             return
         with Told(self._window.notice, tr("The conversation could not be opened.")):
-            opened = self._writing.current = self._writing.without_growing(self._store.load(conversation_id))
+            opened = self._writing.without_growing(self._store.load(conversation_id))
+            kept = self.unsent.read(conversation_id)
+            self._leave()
+            self._writing.current = opened
             self._show(opened)
-            self.unsent.show()
+            self.unsent.show(kept)
             self._window.show_title(opened.title)
             if self.growing is not None and self.growing.conversation_id == conversation_id:
                 self.growing.attach(self._window.transcript.begin_answer())
@@ -153,20 +158,20 @@ class Chats(QObject):
         self._window.transcript.show_messages([shown_of(m) for m in conversation.messages], finish_stored)
         self.show_alternatives()
 
-    def _leave(self) -> bool:
-        """Make ready to show another conversation; false if this one cannot be saved, and so must stay."""
+    def _can_leave(self) -> bool:
+        """Save this conversation and what is written in it; false if that is refused, and so it must stay."""
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
         with Told(self._window.notice, tr("This conversation is not saved yet.")):
-            self._writing.write_pending()
+            self._write()
             if self.growing is not None:
                 self._writing.make_row(self.growing)
-        if self._writing.is_behind:
-            return False
+        return not (self._writing.is_behind or self.unsent.is_open_behind)
+
+    def _leave(self) -> None:
         if self.growing is not None:
             self.growing.detach()
         self.unsent.leave()
-        return True
 
     # --- changing -------------------------------------------------------------------------------------
 
@@ -180,11 +185,10 @@ class Chats(QObject):
 
     def forget(self) -> None:
         """Leave the open conversation, which was deleted, for a new one."""
+        self._window.composer.unqueue()
         self._window.composer.flush_draft()
-        self._writing.current = None
-        self._window.composer.show_draft("", ())
-        self.unsent.forget_new()
-        self.new()
+        self._leave()
+        self._begin_new()
 
     @property
     def settings(self) -> ConversationSettings:
@@ -242,12 +246,14 @@ class Chats(QObject):
             at = self.current.messages.index(self.shown[number])
             self._writing.current = structs.replace(self.current, messages=self.current.messages[:at])
             self._window.transcript.cut(number)
+            self.unsent.anchor()
 
     def reload(self) -> None:
         """Show the open conversation as it is in the database, where another branch may be chosen now."""
         if self.current is not None and self.current.id:
             self._writing.current = self._writing.without_growing(self._store.load(self.current.id))
             self._show(self.current)
+            self.unsent.anchor()
 
     def show_alternatives(self) -> None:
         """Say at each message which of its alternatives it is."""
@@ -277,12 +283,12 @@ class Chats(QObject):
         """Show a question and write it down, before anything else happens to it."""
         message = Message(role="user", text=text, created_at=now(), attachments=attachments)
         self._window.transcript.add_question(shown_of(message).text)
+        has_begun = self.current is None
         self._writing.extend(message)
-        self.unsent.forget_new()
+        self.unsent.note_sent(has_begun=has_begun)
         with Told(self._window.notice, tr("Your message is not saved yet.")):
-            self._writing.write_pending()
-            self.unsent.forget_sent()
-        self._see_to_what_waits()
+            self._write()
+        self.see_to_what_waits()
         self.refresh()
 
     def begin_answer(self, beside_id: int | None = None) -> GrowingAnswer:
@@ -311,18 +317,26 @@ class Chats(QObject):
         with Told(self._window.notice, tr("The alternatives could not be read.")):
             if (growing.beside_id is not None or growing.before is not None) and growing.view is not None:
                 self.read_alternatives() if growing.text.strip() else self.reload()
-        self._see_to_what_waits()
+        self.see_to_what_waits()
         self.refresh()
 
-    def _see_to_what_waits(self) -> None:
-        if self._writing.is_behind and not self.retry.isActive():
+    def _write(self) -> None:
+        if self._writing.is_behind:
+            self._writing.write_pending(self.unsent.write)
+            self.unsent.note_kept()
+        else:
+            self.unsent.keep()
+
+    def see_to_what_waits(self) -> None:
+        """Try again later to save what the database has refused."""
+        if (self._writing.is_behind or self.unsent.is_behind) and not self.retry.isActive():
             self.retry.start()
 
     def on_retry(self) -> None:
         """Try again to save what the database refused: a disk has room again, another program has ended."""
         with suppress(StoreError):  # that it is refused has been said
-            self._writing.write_pending()
-        if self._writing.is_behind:
+            self._write()
+        if self._writing.is_behind or self.unsent.is_behind:
             self.retry.start()
             return
         self._window.notice.say("info", tr("What was not saved is saved now."), expires_s=8)
@@ -333,7 +347,7 @@ class Chats(QObject):
         self.retry.stop()
         self._window.composer.unqueue()
         try:
-            self._writing.write_pending()
+            self._write()
             self.unsent.save()
         except StoreError as fault:
             return fault
@@ -346,13 +360,16 @@ class Chats(QObject):
 
     def unsaved_records(self) -> tuple[ConversationRecord, ...]:
         """Return what :meth:`save_all` could not save, with what was said before it."""
-        draft, files = self._window.composer.draft, self._window.composer.files.files
+        draft, files = self._window.composer.everything, self._window.composer.waiting_files
         current, records = self.current, [record_in_memory(one) for one in self._writing.unsaved()]
         if current is None and (draft or files):
             current = Conversation(title=UNTITLED, created_at=now(), updated_at=now())
             records.insert(0, record_in_memory(current))
         if records and current is not None:
             records[0] = structs.replace(records[0], draft=draft, draft_files=files)
+        if (new := self.unsent.new_in_memory).text.strip() or new.files:
+            begun = record_in_memory(Conversation(title=UNTITLED, created_at=now(), updated_at=now()))
+            records.append(structs.replace(begun, draft=new.text, draft_files=new.files))
         return tuple(records)
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ A database that refuses is told in a notice; what was said stays in memory, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -86,12 +87,27 @@ class Writing:
         current = self.current or Conversation(title=UNTITLED, created_at=at, updated_at=at, settings=self.new_settings)
         self.current = structs.replace(current, updated_at=at, messages=(*current.messages, message))
 
-    def write_pending(self) -> None:
+    def write_pending(self, also: Callable[[], None] = lambda: None) -> None:
         """Write down what is not yet: usually the message just sent; after a full disk, all since then.
 
+        Args:
+            also: what is to be written with it, if there is anything: that a draft has been sent.
+
         Raises:
-            StoreError: the database refuses.
+            StoreError: the database refuses; nothing of it has been written.
         """
+        if not self.is_behind:  # a transaction would wait for the database, if only to do nothing
+            return
+        before = self.current, list(self._unwritten)
+        try:
+            with self._store.transaction():
+                self._write_all()
+                also()
+        except StoreError:
+            self.current, self._unwritten = before
+            raise
+
+    def _write_all(self) -> None:
         while self._unwritten:
             self._write_ended(*self._unwritten[0])
             del self._unwritten[0]

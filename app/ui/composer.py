@@ -6,12 +6,14 @@ be written anew here: sending it makes an alternative, Esc leaves it as it was.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.conversation import Attachment
+from app.chat.drafts import OpenEdit
 from app.errors import NotTextError
 from app.ui.attaching import AttachmentBar, read_text_file
 from app.ui.composer_lines import ComposerLine
@@ -26,6 +28,25 @@ _DRAFT_EVERY_MS = 800
 _BUTTON_PX = 34
 
 
+@dataclass(frozen=True, slots=True)
+class Editing:
+    """A message of before that is being written anew.
+
+    Attributes:
+        number: its place on the screen, the first is 0.
+        message_id: which it is, whatever place it has.
+        was: what it says as long as it is not changed.
+    """
+
+    number: int
+    message_id: int
+    was: str
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part.strip())
+
+
 class Composer(QFrame):
     """The message being written, with one button: *Send*, or *Stop* while an answer runs."""
 
@@ -33,7 +54,7 @@ class Composer(QFrame):
     stopped = Signal()
     draft_changed = Signal(str)
     draft_files_changed = Signal(tuple)
-    edit_changed = Signal(int, str)  # number of the message and what it says so far; -1 when it is left
+    edit_changed = Signal(int, str)  # id of the message and what it says so far; 0 when it is left
     edited = Signal(int, str)  # number of the message, what it is to say
     changed = Signal()  # text or files
     refused = Signal(str, str)  # why a file does not go with the message, and what to do
@@ -41,7 +62,7 @@ class Composer(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._is_answering = False
-        self._editing: int | None = None
+        self._editing: Editing | None = None
         self._before_edit = ""
         self._have_files_changed = False
         self._queue: list[tuple[str, tuple[Attachment, ...]]] = []
@@ -108,9 +129,28 @@ class Composer(QFrame):
         return self.text if self._editing is None else self._before_edit
 
     @property
-    def edit(self) -> tuple[int, str] | None:
-        """The number of the message that is being changed, and what it says so far."""
-        return None if self._editing is None else (self._editing, self.text)
+    def edit(self) -> OpenEdit | None:
+        """The message that is being changed, and what it says so far."""
+        return None if self._editing is None else OpenEdit(self._editing.message_id, self.text)
+
+    @property
+    def waiting_text(self) -> str:
+        """The draft, with what waits in line before it."""
+        return "\n\n".join(part for part in (*self.queued, self.draft) if part)
+
+    @property
+    def waiting_files(self) -> tuple[Attachment, ...]:
+        """The files of the draft, with those that wait in line before them."""
+        return (*(file for _, files in self._queue for file in files), *self.files.files)
+
+    @property
+    def everything(self) -> str:
+        """All words that are not sent, also those that a message of before is to have."""
+        return _joined(self.waiting_text, self._rewritten)
+
+    @property
+    def _rewritten(self) -> str:
+        return self.text if self._editing is not None and self.text != self._editing.was else ""
 
     def set_text(self, text: str) -> None:
         """Put a text in place of what is there; it does not count as a change of the draft."""
@@ -195,12 +235,12 @@ class Composer(QFrame):
             return
         if self._editing is not None:
             if text:
-                number, self._editing = self._editing, None
+                number, self._editing = self._editing.number, None
                 self.edit_line.hide()
                 self.set_text(self._before_edit)
                 self.edited.emit(number, text)
                 if self._editing is None:  # it could be done, and is not open again
-                    self.edit_changed.emit(-1, "")
+                    self.edit_changed.emit(0, "")
         elif self._is_answering:
             self._queue.append((text, self.take_files()))
             self.set_text("")
@@ -235,8 +275,12 @@ class Composer(QFrame):
         for _, files in waiting:
             for file in files:
                 self.files.add(file)
-        parts = [*(text for text, _ in waiting), self.text]
-        put_text(self.editor, "\n\n".join(part for part in parts if part.strip()))
+        draft = "\n\n".join(part for part in (*(text for text, _ in waiting), self.draft) if part.strip())
+        if self._editing is not None:  # what a message of before is to say is not to be mixed with it
+            self._before_edit = draft
+            self._draft.start()
+            return
+        put_text(self.editor, draft)
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
 
     @property
@@ -254,12 +298,20 @@ class Composer(QFrame):
 
     # --- editing --------------------------------------------------------------------------------------
 
-    def begin_edit(self, number: int, text: str, *, is_answer: bool) -> None:
-        """Let a message of before be written anew."""
-        if self._editing is None:
-            self.flush_draft()
-            self._before_edit = self.text
-        self._editing = number
+    def begin_edit(self, editing: Editing, text: str, *, is_answer: bool) -> None:
+        """Let a message of before be written anew; what another was to say by now becomes part of the draft.
+
+        Args:
+            editing: which.
+            text: what it says so far.
+            is_answer: whether the model wrote it.
+        """
+        if self._editing is not None and self._editing.message_id == editing.message_id:
+            self.take_focus()
+            return
+        self.flush_draft()
+        self._before_edit = _joined(self.draft, self._rewritten)
+        self._editing = editing
         what = (
             tr("the answer; the old one stays as an alternative")
             if is_answer
@@ -276,7 +328,14 @@ class Composer(QFrame):
             self._editing = None
             self.edit_line.say("")
             self.set_text(self._before_edit)
-            self.edit_changed.emit(-1, "")
+            self.edit_changed.emit(0, "")
+
+    def turn_edit_into_draft(self) -> None:
+        """Keep what is written where the message that it was for is not there any more."""
+        text = _joined(self.draft, self._rewritten)
+        self._editing = None
+        self.edit_line.say("")
+        self.set_text(text)
 
     @property
     def is_editing(self) -> bool:
@@ -309,14 +368,12 @@ class Composer(QFrame):
 
     def on_draft_paused(self) -> None:
         """Report the draft, with what waits before it, or what is being changed."""
-        if self._editing is None:
-            self.draft_changed.emit("\n\n".join(part for part in (*self.queued, self.text) if part))
-        else:
-            self.edit_changed.emit(self._editing, self.text)
+        self.draft_changed.emit(self.waiting_text)
+        if self._editing is not None:
+            self.edit_changed.emit(self._editing.message_id, self.text)
         if self._have_files_changed:
             self._have_files_changed = False
-            waiting = [file for _, files in self._queue for file in files]
-            self.draft_files_changed.emit((*waiting, *self.files.files))
+            self.draft_files_changed.emit(self.waiting_files)
 
     def on_focus_changed(self) -> None:
         """Show by the frame that typing goes here."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from app.chat.drafts import OpenEdit
+from app.ui.composer import Editing
 from app.ui.told import Told
 from app.ui.tr import tr
 
@@ -18,18 +22,41 @@ if TYPE_CHECKING:
 NOT_SAVED = tr("What you are typing was not saved.")
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a conversation that is not sent."""
+
+    text: str = ""
+    files: tuple[Attachment, ...] = ()
+    edit: OpenEdit | None = None
+
+
 class Unsent(QObject):
-    """Between the composer and the database."""
+    """Between the composer and the database.
+
+    What the database refuses stays here or in the composer; :meth:`keep` tries again.
+    """
 
     def __init__(self, window: MainWindow, chats: Chats) -> None:
         super().__init__(chats)
         self._window, self._chats, self._store = window, chats, chats.store
-        self._new_text = ""
-        self._new_files: tuple[Attachment, ...] = ()
+        self._new = Kept()
+        self._is_behind = False  # with what is in the composer for the open conversation
+        self._is_new_behind = False
         composer = window.composer
         composer.draft_changed.connect(self.on_draft_changed)
         composer.draft_files_changed.connect(self.on_files_changed)
         composer.edit_changed.connect(self.on_edit_changed)
+
+    def start(self) -> None:
+        """Give what a program that was killed left of a new conversation one of its own.
+
+        Raises:
+            StoreError: the database refuses; it is the new conversation's then.
+        """
+        self._new = Kept(self._store.draft(None), self._store.drafts.files(None))
+        self._begin_new(self._new)
+        self._new = Kept()
 
     def close(self) -> None:
         """Keep nothing any more: the database is about to be closed."""
@@ -42,100 +69,187 @@ class Unsent(QObject):
     def _conversation_id(self) -> int | None:
         return self._chats.current.id if self._chats.current is not None else None
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that is written has been refused by the database so far."""
+        return self._is_behind or self._is_new_behind
+
+    @property
+    def is_open_behind(self) -> bool:
+        """Whether that is so in the open conversation, and only the composer holds it."""
+        return self._is_behind
+
+    @property
+    def new_in_memory(self) -> Kept:
+        """What only the memory holds of a conversation that has not begun, while another is open."""
+        return self._new if self._is_new_behind and self._chats.current is not None else Kept()
+
+    # --- from the composer ----------------------------------------------------------------------------
+
     def on_draft_changed(self, text: str) -> None:
         """Keep what is typed."""
         if self._chats.current is None:
-            self._new_text = text
-        with Told(self._window.notice, NOT_SAVED):
-            self._store.save_draft(self._conversation_id, text)
+            self._new = replace(self._new, text=text)
+        self._keep_here(lambda: self._store.save_draft(self._conversation_id, text))
 
     def on_files_changed(self, files: tuple[Attachment, ...]) -> None:
         """Keep the files that go with it."""
         if self._chats.current is None:
-            self._new_files = files
-        with Told(self._window.notice, NOT_SAVED):
-            self._store.drafts.save_files(self._conversation_id, files)
+            self._new = replace(self._new, files=files)
+        self._keep_here(lambda: self._store.drafts.save_files(self._conversation_id, files))
 
-    def on_edit_changed(self, number: int, text: str) -> None:
+    def on_edit_changed(self, message_id: int, text: str) -> None:
         """Keep how far a message has been changed, or that none is."""
-        if (conversation_id := self._conversation_id) is None:
-            return
+        if (conversation_id := self._conversation_id) is not None:
+            edit = OpenEdit(message_id, text) if message_id else None
+            self._keep_here(lambda: self._store.drafts.save_edit(conversation_id, edit))
+
+    def _keep_here(self, save: Callable[[], None]) -> None:
+        """Save a part; where that is refused, or the conversation has no row yet, everything is tried later."""
+        is_kept = False
         with Told(self._window.notice, NOT_SAVED):
-            self._store.drafts.save_edit(conversation_id, self._edit_of(number, text))
+            if self._conversation_id != 0:
+                save()
+                is_kept = True
+        if not is_kept:
+            self._note_behind()
+            self._chats.see_to_what_waits()
+
+    def _note_behind(self) -> None:
+        if self._chats.current is None:
+            self._is_new_behind = True
+        else:
+            self._is_behind = True
+
+    # --- another conversation -------------------------------------------------------------------------
+
+    def read(self, conversation_id: int) -> Kept:
+        """Read what is kept of a conversation.
+
+        Raises:
+            StoreError: the database refuses.
+        """
+        drafts = self._store.drafts
+        return Kept(self._store.draft(conversation_id), drafts.files(conversation_id), drafts.edit(conversation_id))
 
     def leave(self) -> None:
         """Make ready to show what is not sent of another conversation."""
         if self._chats.current is None:
-            self._new_text, self._new_files = self._window.composer.text, self._window.composer.files.files
+            self._new = Kept(self._window.composer.text, self._window.composer.files.files)
+        self._is_behind = False
 
-    def show(self) -> None:
-        """Put what is not sent of the conversation that is shown now into the composer."""
-        if (conversation_id := self._conversation_id) is None:
-            self._window.composer.show_draft(self._new_text, self._new_files)
+    def show(self, kept: Kept | None = None) -> None:
+        """Put what is not sent of the conversation that is shown now into the composer: that, or of a new one."""
+        composer = self._window.composer
+        kept = kept or self._new
+        composer.show_draft(kept.text, kept.files)
+        if kept.edit is None:
             return
-        text, files = self._store.draft(conversation_id), self._store.drafts.files(conversation_id)
-        self._window.composer.show_draft(text, files)
-        edit = self._store.drafts.edit(conversation_id)
-        if edit is None:
-            return
-        found = ((number, m) for number, m in enumerate(self._chats.shown) if m.id == edit.message_id)
+        found = ((number, m) for number, m in enumerate(self._chats.shown) if m.id == kept.edit.message_id)
         number, message = next(found, (-1, None))
-        if message is not None:
-            self._window.composer.begin_edit(number, edit.text, is_answer=message.role == "assistant")
-        else:  # it is on another branch now: what was written is a draft like any other
-            self._window.composer.set_text("\n\n".join(part for part in (text, edit.text) if part))
-            self._store.drafts.save_edit(conversation_id, None)
-            self.on_draft_changed(self._window.composer.text)
+        editing = Editing(number, kept.edit.message_id, message.text if message is not None else "")
+        composer.begin_edit(editing, kept.edit.text, is_answer=message is not None and message.role == "assistant")
+        self.anchor()
+
+    def anchor(self) -> None:
+        """Make a draft of the change of a message that is not on the screen any more: it is on another branch now."""
+        edit = self._window.composer.edit
+        if edit is not None and all(m.id != edit.message_id for m in self._chats.shown):
+            self._window.composer.turn_edit_into_draft()
+            self.note_sent()
+            with Told(self._window.notice, NOT_SAVED):
+                self.keep()
+            self._chats.see_to_what_waits()
+
+    # --- into the database ----------------------------------------------------------------------------
+
+    def note_sent(self, *, has_begun: bool = False) -> None:
+        """Note that the composer holds something else now; :meth:`keep` is to come with what was sent.
+
+        Args:
+            has_begun: what was sent is a conversation's first message.
+        """
+        self._note_behind()
+        if has_begun:
+            self._new, self._is_new_behind = Kept(), True
+
+    def keep(self) -> None:
+        """Keep everything that is not sent and not kept yet, at once.
+
+        Raises:
+            StoreError: the database refuses.
+        """
+        if changes := self._changes():
+            with self._store.transaction():
+                for change in changes:
+                    change()
+        self.note_kept()
+
+    def write(self) -> None:
+        """Do the same as a part of something greater; :meth:`note_kept` is to come when that is done.
+
+        Raises:
+            StoreError: the database refuses.
+        """
+        for change in self._changes():
+            change()
+
+    def note_kept(self) -> None:
+        """Note that the database has it all."""
+        self._is_behind = self._is_behind and not self._conversation_id
+        self._is_new_behind = False
+
+    def _changes(self) -> list[Callable[[], None]]:
+        store, composer, changes = self._store, self._window.composer, list[Callable[[], None]]()
+        if self._is_behind and (conversation_id := self._conversation_id):
+            before, edit = self.read(conversation_id), composer.edit
+            if composer.waiting_text != before.text:
+                changes.append(partial(store.save_draft, conversation_id, composer.waiting_text))
+            if composer.waiting_files != before.files:
+                changes.append(partial(store.drafts.save_files, conversation_id, composer.waiting_files))
+            if edit != before.edit:
+                changes.append(partial(store.drafts.save_edit, conversation_id, edit))
+        if self._is_new_behind:
+            changes.append(partial(store.save_draft, None, self._new.text))
+            changes.append(partial(store.drafts.save_files, None, self._new.files))
+        return changes
 
     def save(self) -> None:
-        """Keep everything that is not sent, as far as it is not kept yet.
+        """Keep everything that is not sent, as far as it is not kept yet; what was to be new begins.
 
         Raises:
             StoreError: the database refuses.
         """
-        text, files = self._window.composer.draft, self._window.composer.files.files
-        conversation_id, store = self._conversation_id, self._store
-        if conversation_id is None:
-            if text.strip() or files or store.draft(None) or store.drafts.files(None):
-                with store.transaction():
-                    self.keep_new(text, files)
+        store, composer = self._store, self._window.composer
+        if self._conversation_id is not None:
+            self._is_behind = True
+            self.keep()
+            if not store.is_on_disk:  # no next start will find it
+                self._begin_new(self._new)
+                self._new = Kept()
             return
-        number, words = self._window.composer.edit or (-1, "")
-        edit = self._edit_of(number, words)
-        if store.draft(conversation_id) != text:
-            store.save_draft(conversation_id, text)
-        if store.drafts.files(conversation_id) != files:
-            store.drafts.save_files(conversation_id, files)
-        if store.drafts.edit(conversation_id) != edit:
-            store.drafts.save_edit(conversation_id, edit)
+        self._new = Kept(composer.text, composer.files.files)
+        if self._new.text.strip() or self._new.files or store.draft(None) or store.drafts.files(None):
+            self._begin_new(self._new)
+        self._is_new_behind = False
 
-    def _edit_of(self, number: int, text: str) -> OpenEdit | None:
-        shown = self._chats.shown
-        return OpenEdit(shown[number].id, text) if 0 <= number < len(shown) else None
-
-    def forget_new(self) -> None:
-        """Forget what was to go into a new conversation: it has begun."""
-        self._new_text, self._new_files = "", ()
-
-    def forget_sent(self) -> None:
-        """Forget what has just been sent.
+    def take_edit(self, message_id: int, text: str, *, keep_following: bool) -> None:
+        """Let a message of the open conversation say something else; its change is not under way any more.
 
         Raises:
             StoreError: the database refuses.
         """
-        for conversation_id in (self._conversation_id, None):
-            self._store.save_draft(conversation_id, "")
-            self._store.drafts.save_files(conversation_id, ())
+        with self._store.transaction():
+            self._store.branches.edit(message_id, text, keep_following=keep_following)
+            if (conversation_id := self._conversation_id) is not None:
+                self._store.drafts.save_edit(conversation_id, None)
 
-    def keep_new(self, text: str, files: tuple[Attachment, ...]) -> None:
-        """Give a conversation of its own to what was written into one that has not begun.
-
-        Raises:
-            StoreError: the database refuses.
-        """
-        if text.strip() or files:
-            made = self._store.create()
-            self._store.save_draft(made.id, text)
-            self._store.drafts.save_files(made.id, files)
-        self._store.save_draft(None, "")
-        self._store.drafts.save_files(None, ())
+    def _begin_new(self, kept: Kept) -> None:
+        """Give a conversation of its own to what was written into one that has not begun."""
+        with self._store.transaction():
+            if kept.text.strip() or kept.files:
+                made = self._store.create()
+                self._store.save_draft(made.id, kept.text)
+                self._store.drafts.save_files(made.id, kept.files)
+            self._store.save_draft(None, "")
+            self._store.drafts.save_files(None, ())

@@ -166,6 +166,26 @@ def test_what_went_into_a_store_in_memory_is_asked_about(program, tmp_path):
         ("another one",), ("half a thought", "first", POEM)]  # fmt: skip
 
 
+def test_what_was_to_be_new_goes_into_that_file_where_another_is_open(program, tmp_path):
+    path = tmp_path / "kept.json"
+    program.store = ChatStore.in_memory()
+    old = program.store.create("from before")
+
+    async def story():
+        chats = program.controller.chats
+        chats.new()
+        program.window.composer.editor.setPlainText("a new thought")
+        chats.open(old.id)
+        program.window.close()
+        (await asked(program)).file.click()
+        await program.until(lambda: chats.parting.dialog is not None)
+        chats.parting.dialog.fileSelected.emit(str(path))
+        await program.controller.closed()
+
+    program.run(story)
+    assert [record.draft for record in read_chats(path.read_bytes()).records] == ["a new thought"]
+
+
 def test_a_message_that_is_being_changed_goes_into_that_file_too(program, tmp_path):
     path = tmp_path / "kept.json"
     program.store = ChatStore.in_memory()
@@ -174,7 +194,7 @@ def test_a_message_that_is_being_changed_goes_into_that_file_too(program, tmp_pa
 
     async def story():
         parting, composer = program.controller.chats.parting, program.window.composer
-        composer.begin_edit(0, "old words", is_answer=False)
+        program.window.transcript.asked.emit(0, "edit")
         composer.editor.setPlainText("new words")
         program.window.close()
         question = await asked(program)
@@ -226,3 +246,50 @@ def test_a_fault_while_saving_does_not_keep_the_program_from_being_closed(progra
         await asyncio.wait_for(program.controller.closed(), 20)
 
     program.run(story)
+
+
+def test_the_file_holds_an_open_edit_and_what_was_to_be_new(program, tmp_path):
+    path = tmp_path / "kept.json"
+
+    async def story():
+        chats, composer, parting = program.controller.chats, program.window.composer, program.controller.chats.parting
+        chats.retry.setInterval(100_000)
+        await program.ask("first")
+        first = chats.current.id
+        chats.new()
+        with locked():
+            composer.editor.setPlainText("a new thought")
+            chats.open(first)
+            composer.editor.setPlainText("half a thought")
+            program.window.transcript.asked.emit(0, "edit")
+            composer.editor.setPlainText("first of all")
+            program.window.close()
+            question = await asked(program)
+            question.file.click()
+            await program.until(lambda: parting.dialog is not None)
+            parting.dialog.fileSelected.emit(str(path))
+            await program.controller.closed()
+
+    program.run(story)
+    drafts = [record.draft for record in read_chats(path.read_bytes()).records]
+    assert drafts == ["half a thought\n\nfirst of all", "a new thought"]
+
+
+def test_a_refused_draft_of_a_new_conversation_is_asked_about_where_another_is_open(program):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        chats.retry.setInterval(100_000)
+        await program.ask("first")
+        first = chats.current.id
+        chats.new()
+        with locked():
+            composer.editor.setPlainText("a new thought")
+            chats.open(first)
+            program.window.close()
+            question = await asked(program)
+        question.again.click()
+        await program.controller.closed()
+
+    program.run(story)
+    with closing(ChatStore()) as store:
+        assert store.draft(None) == "a new thought"

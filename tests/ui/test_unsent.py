@@ -185,3 +185,217 @@ def test_an_edit_that_the_database_refuses_stays_open(program):
         program.window.composer.end_edit()
 
     program.run(story)
+
+
+async def four(program):
+    program.answers = (Answer("First."), Answer("Second."), Answer("Third."))
+    await program.ask("go")
+    await program.ask("on")
+
+
+def rewrite(program, number, text):
+    press(program, number, "edit")
+    program.window.composer.editor.setPlainText(text)
+
+
+def test_an_edit_whose_message_leaves_the_screen_becomes_a_draft(program):
+    async def story():
+        composer = program.window.composer
+        await four(program)
+        composer.editor.setPlainText("a draft")
+        rewrite(program, 2, "on and on")
+        press(program, 1, "regenerate")
+        assert (composer.text, composer.is_editing) == ("a draft\n\non and on", False)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        conversation_id = program.controller.chats.current.id
+        assert kept(conversation_id)[0] == "a draft\n\non and on"
+        assert program.controller.store.drafts.edit(conversation_id) is None
+
+    program.run(story)
+    assert kept(1)[0] == "a draft\n\non and on"
+
+
+def test_an_edit_does_not_land_on_another_branch(program):
+    async def story():
+        composer = program.window.composer
+        await program.ask("go")
+        press(program, 1, "regenerate")
+        await program.until(lambda: not program.controller.answering.is_busy)
+        await program.ask("on")
+        rewrite(program, 2, "on and on")
+        program.window.transcript.asked.emit(1, "earlier")
+        assert len(program.controller.chats.shown) == 2
+        assert (composer.text, composer.is_editing) == ("on and on", False)
+
+    program.run(story)
+
+
+def test_an_edit_stays_open_while_its_message_is_on_the_screen(program):
+    async def story():
+        composer = program.window.composer
+        await four(program)
+        rewrite(program, 0, "go elsewhere")
+        press(program, 3, "regenerate")
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert (composer.text, composer.is_editing) == ("go elsewhere", True)
+
+    program.run(story)
+
+    async def again():
+        assert (program.window.composer.text, program.window.composer.is_editing) == ("go elsewhere", True)
+
+    program.run(again)
+
+
+def test_a_second_edit_makes_a_draft_of_the_first(program):
+    async def story():
+        composer = program.window.composer
+        await four(program)
+        rewrite(program, 0, "go elsewhere")
+        press(program, 0, "edit")
+        assert composer.text == "go elsewhere", "the same once more changes nothing"
+        press(program, 2, "edit")
+        assert composer.text == "on"
+        composer.flush_draft()
+        assert kept(program.controller.chats.current.id)[0] == "go elsewhere"
+        press(program, 0, "edit")
+        composer.end_edit()
+        assert composer.text == "go elsewhere", "what was not changed is not added"
+
+    program.run(story)
+
+
+def test_what_waits_in_line_is_not_mixed_into_an_edit(program):
+    program.answers = (Answer("First."), Answer(pace_s=0.05))
+
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("go")
+        first = chats.current.id
+        rewrite(program, 0, "go elsewhere")
+        composer._queue.append(("and this", ()))
+        chats.new()
+        chats.open(first)
+        assert (composer.text, composer.draft) == ("go elsewhere", "and this")
+
+    program.run(story)
+
+
+def test_sending_elsewhere_leaves_what_is_to_be_new(program):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        first = chats.current.id
+        chats.new()
+        composer.editor.setPlainText("words")
+        composer.files.add(NOTES)
+        chats.open(first)
+        await program.ask("two")
+        assert kept(None) == ("words", (NOTES,))
+        chats.new()
+        assert (composer.text, composer.files.files) == ("words", (NOTES,))
+        chats.open(first)
+        program.window.sidebar.delete_requested.emit(first)
+        assert (composer.text, composer.files.files) == ("words", (NOTES,))
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_what_is_refused_stays_on_the_screen_and_is_tried_again(program, is_new):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        first = chats.current.id
+        chats.new()
+        if not is_new:
+            await program.ask("two")
+        there = chats.current.id if chats.current is not None else None
+        chats.retry.setInterval(20)
+        with locked():
+            composer.editor.setPlainText("words")
+            composer.files.add(NOTES)
+            composer.flush_draft()
+            assert "What you are typing was not saved." in program.window.notice.words
+            chats.open(first)
+            if is_new:
+                chats.new()
+            assert (composer.text, composer.files.files) == ("words", (NOTES,))
+            assert (chats.current.id if chats.current is not None else None) == there
+        await program.until(lambda: kept(there) == ("words", (NOTES,)))
+        assert not chats.retry.isActive()
+        chats.open(first)
+        assert composer.text == ""
+
+    program.run(story)
+
+
+def test_what_is_read_in_vain_leaves_the_conversation_on_the_screen(program):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        first = chats.current.id
+        chats.new()
+        await program.ask("two")
+        second = chats.current.id
+        composer.editor.setPlainText("words")
+        with chats.store.transaction() as db:
+            db.execute("ALTER TABLE draft_part RENAME TO draft_part_elsewhere")
+        chats.open(first)
+        with chats.store.transaction() as db:
+            db.execute("ALTER TABLE draft_part_elsewhere RENAME TO draft_part")
+        assert (chats.current.id, composer.text) == (second, "words")
+        assert program.window.transcript.texts()[0] == "two"
+
+    program.run(story)
+    assert kept(2)[0] == "words"
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_what_was_sent_while_the_database_refused_does_not_come_back(program, has_begun):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        if has_begun:
+            await program.ask("one")
+        chats.retry.setInterval(20)
+        composer.editor.setPlainText("words")
+        composer.files.add(NOTES)
+        composer.flush_draft()
+        with locked():
+            composer.on_submit()
+            await program.until(lambda: not program.controller.answering.is_busy)
+        await program.until(lambda: not chats.retry.isActive())
+        assert kept(None) == kept(chats.current.id) == ("", ())
+
+    program.run(story)
+
+    async def again():
+        assert len(program.controller.chats.refresh()) == 1
+        assert (program.window.composer.text, program.window.composer.files.files) == ("", ())
+
+    program.run(again)
+
+
+def test_a_question_and_what_is_left_of_its_draft_are_written_as_one(program):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        chats.retry.setInterval(100_000)
+        composer.editor.setPlainText("words")
+        composer.flush_draft()
+        with chats.store.transaction() as db:
+            db.execute(
+                "CREATE TRIGGER refuses BEFORE UPDATE OF draft ON conversation"
+                " BEGIN SELECT RAISE(ABORT, 'refused'); END"
+            )
+        n_messages = len(chats.store.load(chats.current.id).messages)
+        composer.set_text("")
+        chats.add_question("words")
+        assert len(chats.store.load(chats.current.id).messages) == n_messages
+        with chats.store.transaction() as db:
+            db.execute("DROP TRIGGER refuses")
+        chats.on_retry()
+        assert [m.text for m in chats.store.load(chats.current.id).messages][-1] == "words"
+        assert kept(chats.current.id)[0] == ""
+
+    program.run(story)
