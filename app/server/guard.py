@@ -61,11 +61,11 @@ class Guard:
         abort: Callable[[], None] = scope.get("state", {}).get("abort", _nothing)
         try:
             self._check(scope, headers)
-            body = await self._body(headers, receive)
+            body = _Replay(await self._body(headers, receive), receive, self._let_go)
             try:
-                await self._app(scope, _Replay(body, receive), reply.send)
+                await self._app(scope, body, reply.send)
             finally:
-                self._n_bytes_held -= len(body)
+                body.let_go()
         except Fault as fault:
             await reply.refuse(fault)
         except (TimeoutError, ConnectionError):
@@ -131,7 +131,7 @@ class Guard:
     # --- how much, and in what time ---------------------------------------------------------------------
 
     async def _body(self, headers: dict[bytes, list[bytes]], receive: Receive) -> bytes:
-        """Receive a body. What all bodies together hold is counted until they have been answered."""
+        """Receive a body. What all bodies together hold is counted until they have been read."""
         told = _one(headers, b"content-length")
         if told.isdecimal() and (len(told) > 15 or int(told) > self._limits.n_body_bytes):
             raise self._too_large()
@@ -150,6 +150,9 @@ class Guard:
             self._n_bytes_held -= sum(map(len, parts))
             raise
         return b"".join(parts)
+
+    def _let_go(self, n_bytes: int) -> None:
+        self._n_bytes_held -= n_bytes
 
     def _check_size(self, n_bytes: int) -> None:
         if n_bytes > self._limits.n_body_bytes:
@@ -190,17 +193,26 @@ async def _parts(receive: Receive) -> AsyncIterator[bytes]:
 
 
 class _Replay:
-    """Hands out a received body, and then what the client does next, which is leaving."""
+    """Hands out a received body, and then what the client does next, which is leaving.
 
-    def __init__(self, body: bytes, receive: Receive) -> None:
+    ``on_read`` is told once how many bytes it holds no more.
+    """
+
+    def __init__(self, body: bytes, receive: Receive, on_read: Callable[[int], None]) -> None:
         self._body: bytes | None = body
-        self._receive = receive
+        self._receive, self._on_read = receive, on_read
 
     async def __call__(self) -> Message:
-        if (body := self._body) is not None:
-            self._body = None
+        if (body := self.let_go()) is not None:
             return {"type": "http.request", "body": body, "more_body": False}
         return await self._receive()
+
+    def let_go(self) -> bytes | None:
+        """Return the body, unless that has been done."""
+        body, self._body = self._body, None
+        if body is not None:
+            self._on_read(len(body))
+        return body
 
 
 class _Reply:

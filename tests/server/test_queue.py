@@ -101,6 +101,18 @@ def test_more_than_may_wait_are_told_to_come_back(slow):
     until(lambda: queue(slow) == 0)
 
 
+def test_bodies_of_those_who_wait_leave_room_for_others():
+    limits = Limits(n_body_bytes=8_000, n_all_body_bytes=10_000)
+    with serving([Answer(text="word " * 400, pace_s=0.1)], limits=limits) as running:
+        held = []
+        for n in range(3):
+            held.append(send(running, user="x" * 6_000))
+            until(lambda n=n: queue(running) == n + 1)
+        for one in held:
+            one.close()
+        until(lambda: queue(running) == 0)
+
+
 def test_requests_are_answered_in_order():
     with serving([Answer(text=f"number {n}", pace_s=0.01) for n in range(6)]) as running:
         held = []
