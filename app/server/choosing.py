@@ -47,8 +47,13 @@ class Chooser:
 
     def __init__(self, library: Library, options: ServerOptions, state: Callable[[], HostState]) -> None:
         self._library, self._options, self._state = library, options, state
-        self._pulls = Pulls()
+        self._pulls = Pulls(options.limits.n_pulls, options.limits.n_waiting_pulls)
         self._found: dict[str, tuple[float, Path]] = {}
+
+    @property
+    def n_pulls(self) -> int:
+        """How many models are being pulled for requests, or wait for that."""
+        return self._pulls.n_wanted
 
     async def models(self) -> list[LibraryEntry]:
         """Return the models that can be asked for; the one that is the default comes first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -18,7 +19,7 @@ _PREFIX = "slipstream"
 class Counts:
     """The counters of one server."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, n_pulls: Callable[[], int]) -> None:
         self._registry = CollectorRegistry()
 
         def counter(name: str, words: str, *labels: str) -> Counter:
@@ -39,6 +40,8 @@ class Counts:
         )
         taken = Gauge(f"{_PREFIX}_requests_in_queue", "Waiting or being answered.", registry=self._registry)
         taken.set_function(lambda: desk.n_taken)
+        pulls = Gauge(f"{_PREFIX}_pulls", "Models being downloaded, or waiting for that.", registry=self._registry)
+        pulls.set_function(n_pulls)
         started = Gauge(f"{_PREFIX}_start_time_seconds", "When the server started.", registry=self._registry)
         started.set(time.time())
 

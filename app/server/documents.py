@@ -171,12 +171,13 @@ class ModelList(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether it answers, with what, and how many requests are waiting or being answered."""
+    """Whether it answers, with what, and how many requests are waiting or being answered, and models being pulled."""
 
     status: Literal["ok"] = "ok"
     engine: str
     model: str | None
     requests: int
+    pulls: int
 
 
 _ERRORS = {
@@ -187,7 +188,7 @@ _ERRORS = {
     408: "The body did not come in time.",
     413: "The body is too large.",
     415: "The body is not JSON.",
-    429: "Too many requests are waiting.",
+    429: "Too many requests are waiting, or models being pulled.",
     503: "The engine could not do it.",
 }
 

@@ -26,9 +26,11 @@ class Limits:
         idle_s: a kept connection without a request.
         send_s: a client that does not read what it asked for.
         n_body_bytes: one body.
-        n_all_body_bytes: the bodies that are being received, together.
+        n_all_body_bytes: the bodies that are being received, together, until they are read.
         n_connections: open at once.
         n_waiting: requests that wait for their turn; more get a 429.
+        n_pulls: models that are downloaded at once.
+        n_waiting_pulls: models that wait for that; who wants more gets a 429.
     """
 
     header_s: float = 10.0
@@ -40,6 +42,8 @@ class Limits:
     n_all_body_bytes: int = 64 * 1024 * 1024
     n_connections: int = 512
     n_waiting: int = 128
+    n_pulls: int = 2
+    n_waiting_pulls: int = 14
 
 
 @dataclass(frozen=True, slots=True)

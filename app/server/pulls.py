@@ -1,4 +1,7 @@
-"""Models that requests have pulled: each once, however many wait for it, and none that nobody waits for any more."""
+"""Models that requests have pulled: each once, however many wait for it, and none that nobody waits for any more.
+
+So many are downloaded at once; others wait, and more than may wait are told to come back.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.errors import ModelNotFoundError
+from app.errors import BusyError, ModelNotFoundError
 from app.host.background import beside
 
 if TYPE_CHECKING:
@@ -31,13 +34,21 @@ class _Pull:
 class Pulls:
     """The downloads of one server; for its loop. What was begun and given up goes on with the next who asks."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_at_once: int, n_waiting: int) -> None:
         self._running: dict[_Files, _Pull] = {}
+        self._places = asyncio.Semaphore(n_at_once)
+        self._n_most = n_at_once + n_waiting
+
+    @property
+    def n_wanted(self) -> int:
+        """How many models are being downloaded or wait for that."""
+        return len(self._running)
 
     async def get(self, words: str) -> Path:
         """Return the first file of what a repository has under a name, once all of it is here.
 
         Raises:
+            BusyError: too many others are being pulled.
             SlipstreamError: it is not there, or cannot be got.
         """
         from app.models.hub import Hub
@@ -59,7 +70,11 @@ class Pulls:
             if not pull.task.cancelling():
                 return pull
             await asyncio.wait((pull.task,))  # it was given up just now, and still has its files
-        pull = self._running[files] = _Pull(asyncio.ensure_future(_pulled(hub, item)))
+        if self.n_wanted >= self._n_most:
+            raise BusyError(
+                f"{self.n_wanted} models are being pulled already.", "Try again when some of them are here."
+            )
+        pull = self._running[files] = _Pull(asyncio.ensure_future(self._pulled(hub, item)))
         pull.task.add_done_callback(lambda task: self._end(files, task))
         return pull
 
@@ -67,6 +82,10 @@ class Pulls:
         del self._running[files]
         if not task.cancelled():
             task.exception()  # told to those who wait, if there still are any
+
+    async def _pulled(self, hub: Hub, item: Item) -> Path:
+        async with self._places:
+            return await _pulled(hub, item)
 
 
 async def _pulled(hub: Hub, item: Item) -> Path:

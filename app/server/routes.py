@@ -34,7 +34,8 @@ _ALWAYS = (400, 401, 403, 404, 408, 413, 429)
 
 def make_app(way: Way, library: Library, options: ServerOptions) -> App:
     """Return the whole ASGI application, guarded."""
-    service, counts = Service(way, library, options), Counts(way.desk)
+    service = Service(way, library, options)
+    counts = Counts(way.desk, lambda: service.n_pulls)
     way.log.on_end.append(counts.note)
     app = FastAPI(title="Slipstream", version=__version__, description=_DESCRIPTION, docs_url=None, redoc_url=None)
     _add_answers(app, service)

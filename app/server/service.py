@@ -112,11 +112,16 @@ class Service:
             raise ModelNotFoundError("No model has that name.", "GET /v1/models lists what is here.")
         return card
 
+    @property
+    def n_pulls(self) -> int:
+        """How many models are being pulled for requests, or wait for that."""
+        return self._chooser.n_pulls
+
     def health(self) -> Health:
         """Return whether it answers."""
         state = self._way.bridge.state
         name = state.loaded.target.name if state.loaded else None
-        return Health(engine=state.phase, model=name, requests=self._way.desk.n_taken)
+        return Health(engine=state.phase, model=name, requests=self._way.desk.n_taken, pulls=self.n_pulls)
 
     def _answer(self, body: Asked, question: _Question, shape: MakeShape, path: str) -> Response:
         return AnswerResponse(

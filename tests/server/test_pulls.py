@@ -10,6 +10,7 @@ import pytest
 
 from app.host import PairChoice
 from app.protocol import Generate
+from app.server.options import Limits
 from tests.doubles import Answer
 from tests.hub_server import HubServer
 from tests.server.conftest import ASK, serving
@@ -61,6 +62,34 @@ def test_two_who_want_the_same_draft_have_it_pulled_once_and_nobody_else_waits(h
         sum(seen.n_sent for seen in hub.seen if "small" in seen.path)
         < 2 * hub.repos["org/small-GGUF"].files["small-Q8_0.gguf"].n_bytes
     )
+
+
+def test_so_many_are_pulled_at_once_and_others_wait_or_come_back(hub, tiny_pair, tmp_path):
+    third = tmp_path / "third-Q8_0.gguf"
+    third.write_bytes(tiny_pair.draft.read_bytes() + bytes(32))  # another file, since pulls go by what is in them
+    hub.add("org/third-GGUF", third.name, third)
+    hub.stall_at = N_FIRST
+    limits = Limits(n_pulls=1, n_waiting_pulls=1)
+
+    def pulls(running) -> tuple[int, int]:
+        _, text = running.get("/metrics")
+        (counted,) = (line for line in text.decode().splitlines() if line.startswith("slipstream_pulls "))
+        return running.get("/health")[1]["pulls"], int(float(counted.split()[1]))
+
+    with serving([Answer()], limits=limits, may_pull=True) as running, ThreadPoolExecutor(2) as pool:
+        first = pool.submit(asks, running, model="org/tiny-GGUF")
+        until(lambda: n_fetched(hub, "tiny") == 1)
+        second = pool.submit(asks, running, model="org/small-GGUF")
+        until(lambda: pulls(running) == (2, 2))
+        status, answer = running.post({**ASK, "model": "org/third-GGUF"})
+        assert (status, answer["error"]["code"]) == (429, "queue_full")
+        assert "2 models are being pulled" in answer["error"]["message"]
+        assert not n_fetched(hub, "small")
+        assert asks(running) == 200  # who wants what is here
+        hub.released.set()
+        assert [first.result(20), second.result(20)] == [200, 200]
+        until(lambda: pulls(running) == (0, 0))
+        assert asks(running, model="org/third-GGUF") == 200
 
 
 def test_one_who_leaves_waits_no_more_and_the_other_has_it(hub):
