@@ -76,6 +76,20 @@ def rows_of(heads: Sequence[ConversationHead], now: datetime, folders: Sequence[
     return rows
 
 
+def _added(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[int, int]] | None:
+    """Return the runs of rows, first and behind the last, that are new; ``None`` if others are missing or moved."""
+    runs: list[tuple[int, int]] = []
+    n_known = 0
+    for n, row in enumerate(after):
+        if n_known < len(before) and row == before[n_known]:
+            n_known += 1
+        elif runs and runs[-1][1] == n:
+            runs[-1] = (runs[-1][0], n + 1)
+        else:
+            runs.append((n, n + 1))
+    return runs if n_known == len(before) else None
+
+
 class ConversationList(QAbstractListModel):
     """The model behind the list. A title that is edited in place is reported, and shown once it comes back."""
 
@@ -89,12 +103,14 @@ class ConversationList(QAbstractListModel):
         self.rows: list[Row] = []
 
     def show_heads(self, heads: Sequence[ConversationHead], now: datetime, folders: Sequence[Folder] = ()) -> None:
-        """Replace all rows; where there are only more of them, nothing moves and what is marked stays so."""
-        rows, n_before = rows_of(heads, now, folders), len(self.rows)
-        if 0 < n_before < len(rows) and rows[:n_before] == self.rows:
-            self.beginInsertRows(QModelIndex(), n_before, len(rows) - 1)
-            self.rows = rows
-            self.endInsertRows()
+        """Replace all rows; where there are only more of them, what is marked stays so."""
+        rows = rows_of(heads, now, folders)
+        added = _added(self.rows, rows)
+        if self.rows and added is not None:
+            for first, end in added:
+                self.beginInsertRows(QModelIndex(), first, end - 1)
+                self.rows = [*self.rows[:first], *rows[first:end], *self.rows[first:]]
+                self.endInsertRows()
             return
         self.beginResetModel()
         self.rows = rows

@@ -30,6 +30,7 @@ class Listing(QObject):
         super().__init__(chats)
         self._window, self._chats, self._store = window, chats, chats.store
         self._page: HeadsPage | None = None
+        self._query = ""  # of the page: the field may hold another one already
         self._found: list[ConversationHead] = []
         self.rest = QTimer(self, singleShot=True, interval=_REST_AFTER_MS)
         self.rest.timeout.connect(self.on_rest)
@@ -39,7 +40,8 @@ class Listing(QObject):
         self.rest.stop()
         sidebar, current = self._window.sidebar, self._chats.current
         with Told(self._window.notice, _FAILED):
-            self._page = self._store.heads_page(sidebar.query, PAGE if sidebar.query else MOST_FOUND)
+            self._query = sidebar.query
+            self._page = self._store.heads_page(self._query, PAGE if self._query else MOST_FOUND)
             self._found = list(self._page.heads)
             sidebar.show_folders(self._store.folders.all())
             sidebar.show_heads(self._found, current.id if current is not None else None, now())
@@ -54,8 +56,9 @@ class Listing(QObject):
     def on_rest(self) -> None:
         """Find some more."""
         with Told(self._window.notice, _FAILED):
-            self._page = self._store.heads_page(self._window.sidebar.query, PAGE, self._page)
+            self._page = self._store.heads_page(self._query, PAGE, self._page)
             self._found += self._page.heads
+            self._found.sort(key=lambda head: (head.updated_at, head.id), reverse=True)  # one heading for each period
             self._window.sidebar.show_more_heads(self._found, now())
             self._see_to_the_rest()
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPersistentModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, IconButton, named
@@ -123,9 +123,15 @@ class Sidebar(QWidget):
         self._nothing.setVisible(not heads)
 
     def show_more_heads(self, heads: Sequence[ConversationHead], now: datetime) -> None:
-        """Show these conversations, of which the first are shown already; while a name is being typed, none."""
-        if not self._list().is_naming:
-            self._list().rows.show_heads(heads, now)
+        """Show these conversations, of which some are shown already; while a name is being typed, none."""
+        view = self._list()
+        if not view.is_naming:
+            top = QPersistentModelIndex(view.indexAt(QPoint(1, 1)))
+            is_at_top = view.verticalScrollBar().value() == 0
+            view.rows.show_heads(heads, now)
+            self._nothing.setVisible(not heads)
+            if not is_at_top and top.isValid():  # what is read stays in its place
+                view.scrollTo(view.rows.index(top.row()), view.ScrollHint.PositionAtTop)
 
     def show_current(self, current_id: int | None) -> None:
         """Mark the conversation that is open."""

@@ -200,3 +200,55 @@ def test_many_hits_are_listed_page_by_page_and_what_is_marked_stays(program):
         await program.until(lambda: len(sidebar.titles()) == 22)
 
     program.run(story)
+
+
+def test_more_hits_come_under_the_headings_that_are_there_and_move_nothing_that_is_marked(program):
+    with closing(ChatStore()) as store:
+        with store.transaction():
+            for n in range(130):
+                chat = store.create("same" if n % 2 else f"c{n}")
+                store.append(chat.id, "user", f"the same word {n}")
+        store.pin(store.heads(limit=-1)[-1].id, is_pinned=True)  # of the last page
+        db = store.branches._database.connection
+        db.execute("UPDATE conversation SET updated_at = '2026-01-01T00:00:00+00:00' WHERE id % 3 = 0")
+
+    async def story():
+        sidebar = program.window.sidebar
+        sidebar._search.setText("same")
+        await program.until(lambda: len(sidebar.titles()) == PAGE)
+        view = sidebar._list()
+        resets = []
+        view.rows.modelReset.connect(lambda: resets.append(1))
+        chosen = view.rows.rows[20].head.id
+        view.setCurrentIndex(view.rows.index(20))
+        view.scrollTo(view.rows.index(20), view.ScrollHint.PositionAtTop)
+        await program.until(lambda: len(sidebar.titles()) == 130)
+        rows = view.rows.rows
+        headings = [row.words for row in rows if row.head is None]
+        assert len(headings) == len(set(headings)) == 3
+        assert headings[0] == "Pinned"
+        assert not resets
+        assert rows[view.currentIndex().row()].head.id == chosen
+        assert abs(view.visualRect(view.currentIndex()).top()) <= 1
+
+    program.run(story)
+
+
+def test_the_rest_of_a_search_is_not_mixed_with_what_is_typed_meanwhile(program):
+    with closing(ChatStore()) as store, store.transaction():
+        for n in range(60):
+            store.append(store.create(f"other {n}").id, "user", "something else")
+        for n in range(130):
+            store.append(store.create(f"c{n}").id, "user", f"the same word {n}")
+
+    async def story():
+        sidebar, listing = program.window.sidebar, program.controller.chats.listing
+        sidebar._search.setText("same")
+        await program.until(lambda: len(sidebar.titles()) == PAGE)
+        sidebar._search.setText("else")
+        listing.on_rest()
+        assert not any(title.startswith("other") for title in sidebar.titles())
+        await program.until(lambda: len(sidebar.titles()) == 60)
+        assert all(title.startswith("other") for title in sidebar.titles())
+
+    program.run(story)
