@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.chat.conversation import counted
 from app.chat.database import now, time_out
+from app.chat.drafts import NEW_DRAFT, NEW_FILES
 from app.chat.pages import Value, rows
 
 _ROLES = ("system", "user", "assistant")
@@ -58,6 +59,7 @@ class _Found:
     presets: dict[int, Row] = field(default_factory=dict)
     tokens: dict[int, bytes] = field(default_factory=dict)
     draft_parts: dict[tuple[Value, Value], Value] = field(default_factory=dict)
+    kept: dict[Value, Value] = field(default_factory=dict)
 
 
 def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
@@ -86,6 +88,7 @@ def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
         db.executemany("INSERT INTO message_tokens(message_id, data) VALUES (?, ?)", tokens)
         parts = [(*key, value) for key, value in found.draft_parts.items() if key[0] in found.conversations]
         db.executemany("INSERT INTO draft_part(conversation_id, kind, value) VALUES (?, ?, ?)", parts)
+        db.executemany("INSERT OR REPLACE INTO kept(name, value) VALUES (?, ?)", list(found.kept.items()))
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")
@@ -108,6 +111,8 @@ def _sort(found: _Found, row_id: int, values: Row) -> None:
     elif len(values) == 3 and isinstance(values[0], int) and values[1] in ("files", "edit"):
         if isinstance(values[2], str):
             found.draft_parts[values[0], values[1]] = values[2]
+    elif len(values) == 2 and values[0] in (NEW_DRAFT, NEW_FILES) and isinstance(values[1], str):
+        found.kept[values[0]] = values[1]
     elif len(values) == 2 and values[0] is None and isinstance(values[1], bytes) and values[1][:1] == b"\x78":
         found.tokens[row_id] = values[1]
 

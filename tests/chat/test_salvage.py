@@ -125,6 +125,19 @@ def test_folders_presets_colours_and_titles_are_saved(copied, expect_log):
         assert store.drafts.files(newest) == (Attachment(name="a", text="b"),)
 
 
+def test_what_was_for_a_conversation_that_had_not_begun_is_saved(copied, expect_log):
+    expect_log("database was damaged")
+    path, _ = copied
+    files = (Attachment(name="a.txt", text="c" * 9000),)
+    with closing(ChatStore(path)) as store:
+        store.save_draft(None, "half a thought")
+        store.drafts.save_files(None, files)
+    spoil(path, [1])
+    with closing(ChatStore(path)) as store:
+        assert store.damage is not None
+        assert (store.draft(None), store.drafts.files(None)) == ("half a thought", files)
+
+
 def test_a_file_cut_in_half_gives_its_half(copied, expect_log):
     expect_log("database was damaged")
     path, said = copied
