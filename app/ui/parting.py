@@ -40,7 +40,7 @@ class PartingQuestion(QMessageBox):
             question = tr("What you were typing could not be saved.")
         super().__init__(QMessageBox.Icon.Warning, "Slipstream", question, parent=parent)
         self.setInformativeText(why)
-        self.again = QPushButton(tr("Try again"), self)
+        self.again = QPushButton(tr("Try again"))
         self.file = QPushButton(tr("Save to a file…"))
         self.quit = QPushButton(
             tr("Quit and lose %n message(s)", None, n_messages) if n_messages else tr("Quit and lose it")
