@@ -9,6 +9,7 @@
     ├── EngineError           the engine process could not do what was asked
     │   ├── LoadError             llama.cpp refused the model or the context
     │   ├── DecodeError           llama_decode failed in mid-answer
+    │   │   └── GrammarError          a grammar can be read in too many ways
     │   ├── EngineDiedError       the process is gone
     │   └── BusyError             it is doing something that excludes this
     ├── PromptTooLongError    the prompt leaves no room in the context
@@ -107,6 +108,12 @@ class DecodeError(EngineError):
     """``llama_decode`` failed in mid-answer."""
 
     code = "decode"
+
+
+class GrammarError(DecodeError):
+    """What was written so far can be read in too many ways of the grammar that it keeps to."""
+
+    code = "grammar"
 
 
 class EngineDiedError(EngineError):

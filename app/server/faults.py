@@ -11,6 +11,7 @@ import msgspec
 from app.errors import (
     BusyError,
     EngineError,
+    GrammarError,
     HubAccessError,
     HubNotFoundError,
     ModelError,
@@ -28,6 +29,7 @@ _STATUS: tuple[tuple[type[SlipstreamError], int, str, str | None], ...] = (
     (HubNotFoundError, 404, "invalid_request_error", "model_not_found"),
     (HubAccessError, 403, "invalid_request_error", None),
     (ModelError, 400, "invalid_request_error", None),
+    (GrammarError, 400, "invalid_request_error", None),
     (EngineError, 503, "server_error", None),
 )
 

@@ -11,7 +11,7 @@ from app.engine.llama import Grammar, Model, NothingAllowedError
 from app.engine.sampler import Sampler
 from app.engine.session import Session
 from app.engine.template import Renderer
-from app.errors import DecodeError, UsageError
+from app.errors import DecodeError, GrammarError, UsageError
 from app.protocol import Sampling
 from tests.engine.sessions import answer, load
 from tests.fixtures import tiny, tiny_mtp
@@ -286,7 +286,7 @@ def test_a_grammar_that_can_be_read_in_ever_more_ways_is_given_up(tiny_pair):
         load(session, tiny_pair.target)
         sampling = Sampling(seed=1, temperature=0.0, grammar='root ::= "a" root "b" | "a" root "c"')
         started_s = time.process_time()
-        with pytest.raises(DecodeError, match="too ambiguous"):
+        with pytest.raises(GrammarError, match="too ambiguous"):
             answer(session, "hello", sampling, max_tokens=40)
         assert time.process_time() - started_s < 20
         assert answer(session, "hello", max_tokens=4).token_ids

@@ -298,6 +298,14 @@ def test_what_would_hold_the_engine_up_is_refused_before_it_hears_of_it(local, f
     assert len(local.engines[-1].commands if local.engines else ()) == n_asked
 
 
+def test_a_grammar_that_is_too_ambiguous_is_the_clients_own_fault(starter):
+    ambiguous = 'root ::= "a" root "b" | "a" root "c"'
+    status, answer = starter.post({**ASK, "grammar": ambiguous, "max_tokens": 40})
+    assert (status, answer["error"]["type"]) == (400, "invalid_request_error"), answer
+    assert "too ambiguous" in answer["error"]["message"]
+    assert starter.post({**ASK, "max_tokens": 4})[0] == 200
+
+
 def test_it_serves_on_the_sixth_version_too_and_two_do_not_share_a_port():
     with serving([Answer()], address="::1") as running:
         assert running.url.startswith("http://[::1]:")

@@ -22,7 +22,7 @@ from app.engine.gbnf import check, place_of
 from app.engine.llama.backend import forget_log, last_log
 from app.engine.llama.chain import CANDIDATE, candidate_array
 from app.engine.llama.model import Model
-from app.errors import DecodeError, UsageError
+from app.errors import DecodeError, GrammarError, UsageError
 
 _PARSE_ERROR = "error parsing grammar: "
 _MAX_WORDS = 200
@@ -63,7 +63,7 @@ class Grammar:
         """Return those of the ids that may come next, in their order.
 
         Raises:
-            DecodeError: there are too many ways to read what was written.
+            GrammarError: there are too many ways to read what was written.
         """
         data = np.zeros(len(ids), dtype=CANDIDATE)
         data["id"] = ids
@@ -78,7 +78,7 @@ class Grammar:
 
         Raises:
             NothingAllowedError: the grammar does not allow it; llama.cpp would end the process.
-            DecodeError: there are too many ways to read what was written.
+            GrammarError: there are too many ways to read what was written.
         """
         if not len(self.allowed(np.array([token], dtype=np.int32))):
             raise NothingAllowedError(f"The grammar does not allow token {token} here.")
@@ -103,12 +103,12 @@ def _bounded() -> Iterator[None]:
     """Give up a grammar whose looks take too long: the next one would take a multiple.
 
     Raises:
-        DecodeError: it took longer than ``MAX_LOOK_S``.
+        GrammarError: it took longer than ``MAX_LOOK_S``.
     """
     started_s = time.thread_time()
     yield
     if time.thread_time() - started_s > MAX_LOOK_S:
-        raise DecodeError(
+        raise GrammarError(
             "The grammar is too ambiguous: there are too many ways to read what was written so far.",
             "Let no two alternatives of a rule begin alike.",
         )
