@@ -54,6 +54,10 @@ _KNOWN = {
 _TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 
+_FIRST_OF_MARKS = str.maketrans({char: f"\\u{ord(char):04X}" for char in "<[◁"})
+"""What marks of a thought begin with. In a value they are text: a grammar that names such a mark rules out thoughts."""
+
+
 def grammar_of(constraint: Constraint | None) -> str:
     """Return the grammar of a constraint, "" for none.
 
@@ -220,7 +224,7 @@ class _Rules:
 def _literal(value: object) -> str:
     """Return a value's JSON as a text of a grammar."""
     written = msgspec.json.encode(value).decode()
-    return '"' + written.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + written.replace("\\", "\\\\").replace('"', '\\"').translate(_FIRST_OF_MARKS) + '"'
 
 
 def _list(value: object, what: str) -> list[object]:

@@ -54,13 +54,18 @@ class _Item:
 _Choices = list[list[_Item]]
 
 
-def check(text: str) -> None:
-    """Refuse what would end the process or never end.
+def without_comments(text: str) -> str:
+    """Return a grammar without its comments; a ``#`` in a text is none."""
+    return _WORD.sub(lambda word: "" if word.lastgroup == "comment" else word[0], text)
+
+
+def check(text: str, n_added_bytes: int = 0) -> None:
+    """Refuse what would end the process or never end; ``n_added_bytes`` of it are not its author's.
 
     Raises:
         UsageError: says what it is.
     """
-    if len(text.encode("utf-8", "replace")) > MAX_BYTES or "\0" in text:
+    if len(text.encode("utf-8", "replace")) - n_added_bytes > MAX_BYTES or "\0" in text:
         raise UsageError(f"The grammar is longer than {MAX_BYTES} bytes, or holds a zero byte.", "Make it simpler.")
     rules = _read(text)
     empty = _that_can_be_empty(rules)

@@ -82,7 +82,7 @@ def grammar_behind(model: Model, command: Generate, prompt: Prompt) -> Grammar:
         told = command.templating
         templates = f"{told.template or ''}\n{model.chat_template() or ''}"
         start = with_thought(start.text, prompt.end, templates, may_begin=told.reasoning is not False)
-    grammar = Grammar(model, start.text, start.rule)
+    grammar = Grammar(model, *start)
     try:
         begins_with(grammar, prompt.tokens[len(prompt.tokens) - prompt.n_begun :])
     except BaseException:

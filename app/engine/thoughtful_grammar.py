@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from app.engine.gbnf import without_comments
 from app.engine.thinking import ANSWER_MARKS, PAIRS, begun_mark, closing_mark
 
 ROOT = "root"
@@ -22,17 +23,19 @@ _ALONE = "</think>"
 
 
 class Start(NamedTuple):
-    """A grammar, and the rule that it begins with."""
+    """A grammar, the rule that it begins with, and how much of it its author did not write."""
 
     text: str
     rule: str = ROOT
+    n_added_bytes: int = 0
 
 
 def with_thought(grammar: str, prompt_end: str, template: str, *, may_begin: bool = True) -> Start:
     """Return a grammar that lets the model think before what the given one wants; that itself where it does not.
 
     Args:
-        grammar: what the answer keeps to, from its rule ``root`` on. One that names the marks itself stays as it is.
+        grammar: what the answer keeps to, from its rule ``root`` on. One that names the marks itself, otherwise than
+            in a comment, stays as it is; one that is made of a schema spells them so that it does not.
         prompt_end: the end of the prompt, in which the template may have begun the thought, or ended it.
         template: the text of the chat template.
         may_begin: the model may begin a thought of itself.
@@ -42,8 +45,9 @@ def with_thought(grammar: str, prompt_end: str, template: str, *, may_begin: boo
         pairs: tuple[tuple[str, str], ...] = ((begun, closing_mark(begun)),)
     else:
         pairs = _pairs_in(template) if may_begin and not _has_ended(prompt_end) else ()
+    told = without_comments(grammar)
     answers = [mark for mark in ANSWER_MARKS if mark in template]
-    if not (pairs or answers) or any(close in grammar for _, close in pairs):
+    if not (pairs or answers) or any(close in told for _, close in pairs):
         return Start(grammar)
     name = _NAME
     while name in grammar:
@@ -56,7 +60,8 @@ def with_thought(grammar: str, prompt_end: str, template: str, *, may_begin: boo
         starts.append(said)
     marks = f"({' | '.join(map(quoted, answers))})? " if answers else ""
     # Behind the given rules, so that what is wrong in those is in the line that their author knows.
-    return Start(f"{grammar}\n{name} ::= {' | '.join(starts)}\n{said} ::= {marks}{ROOT}\n{''.join(rules)}", name)
+    added = f"\n{name} ::= {' | '.join(starts)}\n{said} ::= {marks}{ROOT}\n{''.join(rules)}"
+    return Start(grammar + added, name, len(added.encode()))
 
 
 def _has_ended(prompt_end: str) -> bool:

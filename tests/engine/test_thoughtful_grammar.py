@@ -11,9 +11,11 @@ import pytest
 from app.chat.chat_settings import Constraint
 from app.chat.grammar import grammar_of
 from app.chat.reasoning import split_reasoning
+from app.engine.gbnf import MAX_BYTES
 from app.engine.llama import Grammar, Model, NothingAllowedError
 from app.engine.session import Session
 from app.engine.template import Renderer
+from app.engine.thinking import PAIRS
 from app.engine.thoughtful_grammar import Start, with_thought
 from app.errors import UsageError
 from app.protocol import ChatMessage, Sampling, Templating
@@ -101,6 +103,36 @@ def test_a_model_that_shall_not_think_does_not(model, prompt_end, how):
 def test_a_grammar_that_names_the_marks_itself_stays_as_it_is(model):
     own = 'root ::= "<think>" [a-z]{1,3} "</think>" [0-9]'
     assert with_thought(own, "assistant\n", QWEN) == Start(own)
+
+
+def test_a_mark_in_a_comment_is_no_mark(model):
+    start = with_thought(f'# not behind </think>\n{INNER} # nor "</think>"\n', "assistant\n", QWEN)
+    assert is_whole(model, start, "<think>hm</think>[1]")
+    own = 'root ::= "# <think>" [a-z]{1,3} "</think>" # a comment'
+    assert with_thought(own, "assistant\n", QWEN) == Start(own)
+
+
+@pytest.mark.parametrize("keyword", ["enum", "const", "properties"])
+def test_a_mark_in_a_schema_is_text(model, keyword):
+    for mark, close in PAIRS:
+        schema = {
+            "enum": {"enum": [close, "x"]},
+            "const": {"const": close},
+            "properties": {"properties": {close: {"type": "null"}}, "required": [close]},
+        }[keyword]
+        said = json.dumps({close: None} if keyword == "properties" else close, ensure_ascii=False)
+        grammar = grammar_of(Constraint(kind="json_schema", text=json.dumps(schema)))
+        start = with_thought(grammar, "assistant\n", mark + close)
+        assert is_whole(model, start, said), close
+        assert is_whole(model, start, f"{mark}hm{close}{said}"), close
+
+
+def test_a_grammar_may_be_as_long_as_without_a_thought(model):
+    head = 'root ::= "1" #'
+    own = head + "x" * (MAX_BYTES - len(head))
+    assert is_whole(model, with_thought(own, "assistant\n", QWEN), "<think>hm</think>1")
+    with pytest.raises(UsageError, match="longer"):
+        Grammar(model, *with_thought(own + "x", "assistant\n", QWEN))
 
 
 def test_a_grammar_may_have_rules_of_any_name(model):

@@ -41,13 +41,13 @@ class NothingAllowedError(DecodeError):
 class Grammar:
     """The state of a grammar after the tokens that were accepted."""
 
-    def __init__(self, model: Model, text: str, start: str = "root") -> None:
-        """Read a grammar; ``start`` is the rule that it begins with.
+    def __init__(self, model: Model, text: str, start: str = "root", n_added_bytes: int = 0) -> None:
+        """Read a grammar; ``start`` is the rule that it begins with, ``n_added_bytes`` are not its author's.
 
         Raises:
             UsageError: it is not a grammar; the message is llama.cpp's own word, with the line if it is known.
         """
-        check(text)
+        check(text, n_added_bytes)
         forget_log()
         with _native_stderr() as written:
             self._sampler: Any = lc.llama_sampler_init_grammar(
