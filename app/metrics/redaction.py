@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import msgspec
 
@@ -21,7 +20,14 @@ from app.paths import person_dir
 
 OWN_PROMPTS = "own prompts"
 
-_PATH = re.compile(r"""(?<![\w.])(?:[A-Za-z]:[\\/]|\\\\|~\\|~?/)(?:[^\\/:*?"'<>|\r\n]+[\\/])*(?=[^\\/\s])""")
+_PATH = re.compile(r"""(?<![\w.])(?:[A-Za-z]:[\\/]|\\\\|~\\|~?/|\.\.?[\\/])(?:[^\\/:*?"'<>|\r\n]+[\\/])*(?=[^\\/\s])""")
+
+_MODEL_PATH = re.compile(
+    r"""(?<![^\s"'(\[])(?![(\[])(?:[^\\/:*?"'<>|\s]+[\\/])+(?=[^\\/:*?"'<>|\s]+\.gguf\b)""", re.IGNORECASE
+)
+"""A model's path that begins with a folder's name: of other words with a slash nobody can tell."""
+
+_REPOSITORY = re.compile(r"(?![.~])[\w.-]+/[\w.-]+(?<!\.gguf)(?::[\w.-]+)?", re.IGNORECASE)
 
 _HOMES = re.compile(
     r"""(?<![\w.])(?:[A-Za-z]:)?[\\/](?:home|Users)[\\/](?:[^\\/:*?"<>|\r\n]+(?=[\\/])|[\w-]+)""", re.IGNORECASE
@@ -70,7 +76,7 @@ def redacted_profile(profile: Profile) -> Profile:
         rows=rows,
         unfit={_file_name(name): without_paths(reason) for name, reason in profile.unfit.items()},
         recommended=_candidate(profile.recommended) if profile.recommended else None,
-        advice=tuple(map(without_paths, profile.advice)),
+        advice=tuple(_advice(words, profile) for words in profile.advice),
         trials=trials,
     )
 
@@ -81,12 +87,21 @@ def _candidate(candidate: Candidate) -> Candidate:
 
 
 def _file_name(model: str) -> str:
-    return Path(model).name if Path(model).is_absolute() else model
+    """Return the last part of a model's path, of whatever system; a name, also that of a repository, stays."""
+    return model if _REPOSITORY.fullmatch(model) else re.split(r"[\\/]", model)[-1]
+
+
+def _advice(words: str, profile: Profile) -> str:
+    """Return advice with the names of files for the paths that were given, also those that only we know for paths."""
+    drafts = {*profile.unfit, *(row.candidate.draft or "" for row in profile.rows)}
+    for draft in sorted(drafts, key=len, reverse=True):
+        words = words.replace(draft, _file_name(draft)) if draft else words
+    return without_paths(words)
 
 
 def without_paths(text: str) -> str:
     """Return a sentence with the last part of every path in it only; of one's own folder not even that."""
-    return _PATH.sub("…/", _HOMES.sub("~", _without_own_home(text)))
+    return _MODEL_PATH.sub("…/", _PATH.sub("…/", _HOMES.sub("~", _without_own_home(text))))
 
 
 def _without_own_home(text: str) -> str:

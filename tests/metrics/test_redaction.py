@@ -8,10 +8,13 @@ import pytest
 from app.errors import EngineDiedError
 from app.metrics.baseline import record
 from app.metrics.export import metrics_json
+from app.metrics.machine import machine
+from app.metrics.profile import Candidate, Profile, advice
 from app.metrics.prompts import load_prompts
 from app.metrics.recorder import RunRecorder
-from app.metrics.redaction import redacted, without_paths
+from app.metrics.redaction import redacted, redacted_profile, without_paths
 from app.metrics.session_export import prepared
+from app.metrics.values import AppInfo
 from tests.metrics.sessions import GREEDY, NGRAM, OFF, plain_steps, run_of, session
 from tests.metrics.test_export import check_recomputes
 
@@ -23,6 +26,15 @@ from tests.metrics.test_export import check_recomputes
         (r"C:\Users\Ada\models\x.gguf is truncated", "…/x.gguf is truncated"),
         (r"\\server\share\x.gguf", "…/x.gguf"),
         ("~/models/x.gguf", "…/x.gguf"),
+        ("./kunde-mueller/x.gguf", "…/x.gguf"),
+        ("Cannot read ../anna/kunde mueller/x.gguf: gone", "Cannot read …/x.gguf: gone"),
+        ("Two of them (../../anna/x.gguf)", "Two of them (…/x.gguf)"),
+        ("Two of them (kunde/x.gguf)", "Two of them (…/x.gguf)"),
+        (r".\kunde\x.gguf is short", "…/x.gguf is short"),
+        (r"..\anna\x.gguf", "…/x.gguf"),
+        ("anna/models/x.GGUF was not tried", "…/x.GGUF was not tried"),
+        ("'anna/x.gguf' is short", "'…/x.gguf' is short"),
+        ("and so on ... or/and e.g. 1./2.", "and so on ... or/and e.g. 1./2."),
         ("5 tok/s and 3/4 of them", "5 tok/s and 3/4 of them"),
         ("accepted ÷ proposed", "accepted ÷ proposed"),
     ],
@@ -84,3 +96,40 @@ def test_with_everything_by_choice(log, tmp_path):
     assert metrics.target.path == str(tmp_path / "target.gguf")
     assert metrics.runs[-1].question == "how do I leave Lovelace"
     assert metrics.session.redacted is False
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ("./kunde-mueller/x.gguf", "x.gguf"),
+        ("../anna/x.gguf", "x.gguf"),
+        ("kunde mueller/x.gguf", "x.gguf"),
+        (r"kunde-mueller\x.gguf", "x.gguf"),
+        (r"C:\anna\x.gguf", "x.gguf"),
+        ("org/name-GGUF:Q4_K_M", "org/name-GGUF:Q4_K_M"),
+        ("tiny draft", "tiny draft"),
+    ],
+)
+def test_a_draft_that_was_named_by_a_path_is_named_by_its_file_in_a_profile(given, left):
+    draft = Candidate(spec_type="draft-simple", draft_tokens=4, draft=given)
+    unfit = {given: f"Cannot read {given}: gone" if " " not in given else "It is gone."}
+    profile = Profile(
+        app=AppInfo("0.1.0", "", ""),
+        machine=machine("CPU"),
+        target=None,
+        prompts=(),
+        temperature=0.0,
+        seed=1,
+        max_tokens=64,
+        n_rounds=1,
+        rows=(),
+        unfit=unfit,
+        recommended=draft,
+        advice=advice((), unfit),
+    )
+    found = redacted_profile(profile)
+    assert (found.recommended.draft, *found.unfit) == (left, left)
+    assert found.advice[-1].startswith(f"{left} was not tried")
+    text = msgspec.json.encode(found).decode()
+    assert "anna" not in text
+    assert "mueller" not in text
