@@ -1,7 +1,8 @@
 """Two sessions side by side: the same figures of each, what differs, and the ratio where it means something.
 
 A ratio of decode speeds rests on prompts that both sessions answered the same way; its interval is that of the verdicts
-(:func:`app.metrics.verdict.judge`), from at least six such pairs. Between answers of different targets there is none.
+(:func:`app.metrics.verdict.judge`), from at least six such pairs, with what a machine's speed differs from session to
+session. Between answers of different targets there is none.
 """
 
 from __future__ import annotations
@@ -187,7 +188,7 @@ def _ratio(left: Sequence[Run], right: Sequence[Run], *, is_redacted: bool) -> t
         is_named = bool(run.prompt) and not (is_redacted and _ALIAS.fullmatch(run.prompt))
         if is_named and free.get(key) and (speed := _speed(run)) is not None:
             ratios.append(math.log(speed / free[key].pop(0)))
-    judged = judge(ratios)
+    judged = judge(ratios, n_stored=len(ratios))  # of two sessions, as with a baseline of another one
     needs = "fewer than six prompts were answered in both" + (" (own prompts are left out)" if is_redacted else "")
     return len(ratios), judged.speedup, needs
 

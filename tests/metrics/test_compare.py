@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import jsonschema
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from app.metrics.compare import compare, figure_rows, ratio_words, totals
 from app.metrics.power import Power
 from app.metrics.session_export import export_session, open_session, prepared
+from app.metrics.verdict import DRIFT
 from app.paths import resource
 from app.protocol import Sampling
 from tests.metrics.sessions import HELLO, NGRAM, loaded, plain_steps, run_of, session
@@ -39,6 +41,14 @@ def test_two_sessions_with_the_same_prompts_have_a_ratio(tmp_path):
     assert plain.a.decode_tps.median == pytest.approx(48.5)
     assert ("answers", "7", "7") in figure_rows(plain)
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(msgspec.json.encode(found)))
+
+
+def test_a_difference_as_from_day_to_day_is_none(tmp_path):
+    a, b = (answered(tmp_path / name, 50.0 * f, 80.0 * f).to_metrics() for name, f in (("a", 1.0), ("b", 1.03)))
+    for way in compare(a, b).ways:
+        assert way.ratio.median == pytest.approx(1.03)
+        assert way.ratio.low < 1 < way.ratio.high
+        assert way.ratio.low == pytest.approx(1.03 / math.exp(DRIFT))
 
 
 def test_another_target_has_figures_and_no_ratio(tmp_path):
