@@ -22,6 +22,9 @@ OWN_PROMPTS = "own prompts"
 
 _PATH = re.compile(r"""(?<![\w.])(?:[A-Za-z]:[\\/]|\\\\|~\\|~?/|\.\.?[\\/])(?:[^\\/:*?"'<>|\r\n]+[\\/])*(?=[^\\/\s])""")
 
+_LONGEST = 4_000
+"""Characters of a line that are looked at."""
+
 _MODEL_PATH = re.compile(
     r"""(?<![^\s"'(\[])(?![(\[])(?:[^\\/:*?"'<>|\s]+[\\/])+(?=[^\\/:*?"'<>|\s]+\.gguf\b)""", re.IGNORECASE
 )
@@ -100,7 +103,15 @@ def _advice(words: str, profile: Profile) -> str:
 
 
 def without_paths(text: str) -> str:
-    """Return a sentence with the last part of every path in it only; of one's own folder not even that."""
+    """Return sentences with the last part of every path in them only; of one's own folder not even that.
+
+    Of a line that is longer than any of ours the end is cut off: looking for paths takes the square of its length.
+    """
+    lines = text.split("\n")
+    return "\n".join(_without_paths(line if len(line) <= _LONGEST else line[:_LONGEST] + "…") for line in lines)
+
+
+def _without_paths(text: str) -> str:
     return _MODEL_PATH.sub("…/", _PATH.sub("…/", _HOMES.sub("~", _without_own_home(text))))
 
 

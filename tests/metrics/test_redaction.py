@@ -15,6 +15,7 @@ from app.metrics.recorder import RunRecorder
 from app.metrics.redaction import redacted, redacted_profile, without_paths
 from app.metrics.session_export import prepared
 from app.metrics.values import AppInfo
+from tests.fair_time import FairWatch
 from tests.metrics.sessions import GREEDY, NGRAM, OFF, plain_steps, run_of, session
 from tests.metrics.test_export import check_recomputes
 
@@ -133,3 +134,12 @@ def test_a_draft_that_was_named_by_a_path_is_named_by_its_file_in_a_profile(give
     text = msgspec.json.encode(found).decode()
     assert "anna" not in text
     assert "mueller" not in text
+
+
+def test_a_line_as_no_program_writes_it_takes_no_time_and_hides_its_paths():
+    hostile = "./ " * 100_000 + "/home/anna/geheim.gguf"
+    watch = FairWatch()
+    text = without_paths(f"{hostile}\nCannot open /home/anna/x.gguf")
+    assert watch.took_s < 5
+    assert "anna" not in text
+    assert text.endswith("Cannot open …/x.gguf")
