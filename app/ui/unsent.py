@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.chat.drafts import OpenEdit
+from app.errors import StoreError
 from app.ui.composer import Editing
 from app.ui.told import Told
 from app.ui.tr import tr
@@ -54,9 +55,14 @@ class Unsent(QObject):
         Raises:
             StoreError: the database refuses; it is the new conversation's then.
         """
-        self._new = Kept(self._store.draft(None), self._store.drafts.files(None))
-        self._begin_new(self._new)
-        self._new = Kept()
+        composer, kept = self._window.composer, Kept(self._store.draft(None), self._store.drafts.files(None))
+        try:
+            self._begin_new(kept)
+        except StoreError:
+            text = "\n\n".join(part for part in (kept.text, composer.text) if part)
+            self._new = Kept(text, (*kept.files, *composer.files.files))
+            self.show()
+            raise
 
     def close(self) -> None:
         """Keep nothing any more: the database is about to be closed."""

@@ -76,6 +76,26 @@ def test_what_a_killed_program_left_of_a_new_conversation_gets_one_of_its_own(pr
     program.run(story)
 
 
+def test_what_a_killed_program_left_stays_where_the_database_refuses_at_the_start(program):
+    with closing(ChatStore()) as store:
+        store.append(store.create("one").id, "user", "one")
+        store.save_draft(None, "words")
+        store.drafts.save_files(None, (NOTES,))
+        with store.transaction() as db:
+            db.execute("CREATE TRIGGER refuses BEFORE DELETE ON kept BEGIN SELECT RAISE(ABORT, 'refused'); END")
+
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        assert len(chats.refresh()) == 1, "it would have two at the next start"
+        chats.new()
+        assert (composer.text, composer.files.files) == ("words", (NOTES,))
+        assert kept(None) == ("words", (NOTES,))
+        with chats.store.transaction() as db:
+            db.execute("DROP TRIGGER refuses")
+
+    program.run(story)
+
+
 def test_what_was_sent_is_not_kept(program):
     async def story():
         program.window.composer.files.add(NOTES)
