@@ -28,7 +28,8 @@ WRITER = """
 import json, random, sys
 from pathlib import Path
 from app.chat.chat_settings import ConversationSettings
-from app.chat.conversation import Message, now
+from app.chat.conversation import Attachment, Message, now
+from app.chat.drafts import OpenEdit
 from app.chat.store import ChatStore
 
 def say(**fact):
@@ -55,7 +56,7 @@ while True:
     chat = draw.choice(chats)
     path = store.load(chat).messages
     what = draw.choice(["ask", "ask", "again", "edit", "keep", "resume", "switch", "chat", "copy", "fork", "settings",
-                        "folder", "delete"])
+                        "unsent", "folder", "delete"])
     if what == "ask" or not path:
         say(message=(made := store.append(chat, "user", f"question {count}")).id, text=made.text)
         stream(store.append(chat, "assistant", "", "streaming"))
@@ -81,6 +82,11 @@ while True:
         say(chat=chat, count=count)
         store.save_draft(chat, str(count))
         say(chat=chat, draft=count)
+    elif what == "unsent":
+        store.drafts.save_files(chat, (Attachment(name=str(count), text="line " * draw.randint(1, 4000)),))
+        say(chat=chat, files=count)
+        store.drafts.save_edit(chat, OpenEdit(draw.choice(path).id, str(count)))
+        say(chat=chat, edit=count)
     elif what == "folder":
         store.move([chat], store.folders.create(f"folder {count}").id)
     elif what == "delete" and len(chats) > 8:
@@ -95,7 +101,7 @@ class Facts:
     """What the writers have said that they saved."""
 
     def __init__(self):
-        self.texts, self.counts, self.drafts = {}, {}, {}
+        self.texts, self.counts, self.drafts, self.files, self.edits = {}, {}, {}, {}, {}
         self.phase = ""
 
     def take(self, line):
@@ -105,12 +111,16 @@ class Facts:
         elif "gone" in fact:
             for message in fact["gone"]:
                 self.texts.pop(message, None)
-            self.counts.pop(fact["chat"], None)
-            self.drafts.pop(fact["chat"], None)
+            for known in (self.counts, self.drafts, self.files, self.edits):
+                known.pop(fact["chat"], None)
         elif "count" in fact:
             self.counts[fact["chat"]] = fact["count"]
         elif "draft" in fact:
             self.drafts[fact["chat"]] = fact["draft"]
+        elif "files" in fact:
+            self.files[fact["chat"]] = fact["files"]
+        elif "edit" in fact:
+            self.edits[fact["chat"]] = fact["edit"]
         else:
             self.phase = next(iter(fact))
 
@@ -131,6 +141,12 @@ class Facts:
                 assert store.load(chat).settings.top_k >= count
             for chat, draft in self.drafts.items():
                 assert int(store.draft(chat)) >= draft
+            for chat, count in self.files.items():
+                (file,) = store.drafts.files(chat)
+                assert int(file.name) >= count
+                assert file.text.endswith("line ")
+            for chat, count in self.edits.items():
+                assert int(store.drafts.edit(chat).text) >= count
             for head in store.heads(limit=-1):
                 path_ids = [m.id for m in store.load(head.id).messages]
                 assert bool(path_ids) == bool(store.all_messages(head.id)), "a conversation has lost its end"
@@ -161,6 +177,8 @@ def kill_while_writing(path, n_kills, seed):
         run_and_kill(path, seed * 1000 + n, draw.uniform(0, 0.3), facts)
         facts.check(path)
     assert len(facts.texts) > n_kills
+    assert facts.files
+    assert facts.edits
 
 
 def kill_while_upgrading(folder, n_kills, seed):

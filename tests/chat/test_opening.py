@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from app.chat.checking import FileCheck, suspicion_of
+from app.chat.conversation import Attachment
 from app.chat.database import connect
+from app.chat.drafts import NEW_DRAFT, OpenEdit
 from app.chat.opening import KEPT_COPIES, open_database
 from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore
@@ -62,6 +64,36 @@ def test_an_old_database_is_copied_then_upgraded_with_all_that_was_in_it(path):
     assert content(copy) == before
     with closing(ChatStore(path)) as store:
         assert store.notice is None
+
+
+def test_a_database_of_format_3_keeps_all_and_then_takes_files_and_edits(path):
+    with closing(connect(path)) as db:
+        migrate(db, MIGRATIONS[:3])
+        at = "2026-01-01T00:00:00+00:00"
+        db.execute(
+            "INSERT INTO conversation(id, title, created_at, updated_at, draft) VALUES (1, 'Old', ?, ?, 'a draft')",
+            (at, at),
+        )
+        db.executemany(
+            "INSERT INTO message(id, conversation_id, parent_id, role, text, state, created_at)"
+            " VALUES (?, 1, ?, ?, ?, 'complete', ?)",
+            [(1, None, "user", "albatross", at), (2, 1, "assistant", "pelican", at), (3, 1, "assistant", "gull", at)],
+        )
+        db.execute("UPDATE conversation SET leaf_id = 3 WHERE id = 1")
+        db.execute("INSERT INTO kept(name, value) VALUES (?, 'words')", (NEW_DRAFT,))
+    with closing(ChatStore(path)) as store:
+        assert "format-3" in store.notice.hint
+        assert [m.text for m in store.load(1).messages] == ["albatross", "gull"]
+        assert store.load(1).alternatives == {3: (2, 3)}
+        assert (store.draft(1), store.draft(None)) == ("a draft", "words")
+        assert (store.drafts.files(1), store.drafts.edit(1)) == ((), None)
+        assert [hit.message_id for hit in store.search("pelican")] == [2]
+        store.drafts.save_files(1, (Attachment(name="notes.txt", text="one"),))
+        store.drafts.save_edit(1, OpenEdit(1, "another"))
+    with closing(ChatStore(path)) as store:
+        assert store.notice is None
+        assert store.drafts.files(1) == (Attachment(name="notes.txt", text="one"),)
+        assert store.drafts.edit(1) == OpenEdit(1, "another")
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(path):
