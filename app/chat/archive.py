@@ -93,19 +93,9 @@ def record_of(store: ChatStore, conversation_id: int) -> ConversationRecord:
         settings=conversation.settings,
         leaf=numbers[conversation.messages[-1].id] if conversation.messages else None,
         messages=tuple(
-            MessageRecord(
-                id=numbers[message.id],
-                parent=numbers.get(message.parent_id),
+            msgspec.structs.replace(
+                _record_of(message, numbers[message.id], numbers.get(message.parent_id)),
                 chosen=numbers.get(tree.chosen.get(message.id)),
-                role=message.role,
-                text=message.text,
-                state=message.state if message.state != "streaming" else "interrupted",
-                created_at=message.created_at,
-                stats=message.stats,
-                reasoning=message.reasoning,
-                reasoning_s=message.reasoning_s,
-                model=message.model,
-                attachments=message.attachments,
                 tokens=store.tokens(message.id),
             )
             for message in store.all_messages(conversation_id)
@@ -127,14 +117,14 @@ def record_in_memory(
         draft_files=draft_files,
         settings=conversation.settings,
         leaf=len(messages) or None,
-        messages=tuple(_record_of(message, n) for n, message in enumerate(messages, 1)),
+        messages=tuple(_record_of(message, n, n - 1 or None) for n, message in enumerate(messages, 1)),
     )
 
 
-def _record_of(message: Message, n: int) -> MessageRecord:
+def _record_of(message: Message, n: int, parent: int | None) -> MessageRecord:
     return MessageRecord(
         id=n,
-        parent=n - 1 or None,
+        parent=parent,
         role=message.role,
         text=message.text,
         state=message.state if message.state != "streaming" else "interrupted",
