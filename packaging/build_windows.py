@@ -97,6 +97,20 @@ class Builder:
         if [line.strip() for line in told if line.strip()] != ["Valid", SIGNER]:
             raise SystemExit(f"python.exe is not signed by the {SIGNER}: {' '.join(told).strip()}")
 
+    def share_runtime(self) -> None:
+        """Put the C++ runtime that Qt's package brings beside the interpreter, where Windows looks first.
+
+        Windows itself has none, and the process of the engine, which needs it, does not know of Qt's folder.
+
+        Raises:
+            SystemExit: Qt's package brings none.
+        """
+        found = sorted((self.root / PACKAGES / "PySide6").glob("msvcp140*.dll"))
+        if "msvcp140.dll" not in {path.name for path in found}:
+            raise SystemExit("PySide6 brings no msvcp140.dll, which the engine needs")
+        for path in found:
+            shutil.copy2(path, self.root / PYTHON / path.name)
+
     def build_engine(self, folder: Path) -> None:
         """Compile llama-cpp-python with clang, unless its wheel is there."""
         if any(folder.glob("llama_cpp_python-*.whl")):
@@ -163,6 +177,7 @@ def lay_out(builder: Builder, wheel_folder: Path, number: str, *, with_starter: 
     target = wheels.Target(PLATFORM, number)
     hashes = wheels.install(builder.root / PACKAGES, own, wheel_folder, target, with_starter=with_starter)
     finish.trim(builder.root, "windows")
+    builder.share_runtime()
     return hashes
 
 

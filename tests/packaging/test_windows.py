@@ -79,6 +79,23 @@ def test_the_engine_is_compiled_for_snapdragon_unless_its_wheel_is_there(builder
     assert len(builder.run.asked) == 1
 
 
+def test_the_engine_finds_the_cpp_runtime_beside_the_interpreter(builder):
+    # GIVEN Qt's package, which brings Microsoft's runtime: a machine need not have it
+    qt = builder.root / "site-packages" / "PySide6"
+    qt.mkdir(parents=True)
+    (builder.root / "python").mkdir()
+    for name in ("msvcp140.dll", "msvcp140_1.dll", "Qt6Core.dll"):
+        (qt / name).write_text(name)
+    # WHEN it is shared, THEN processes that know nothing of Qt find it where Windows looks first
+    builder.share_runtime()
+    assert {path.name for path in (builder.root / "python").iterdir()} == {"msvcp140.dll", "msvcp140_1.dll"}
+
+
+def test_a_bundle_without_the_cpp_runtime_is_not_built(builder):
+    with pytest.raises(SystemExit, match=r"msvcp140\.dll"):
+        builder.share_runtime()
+
+
 def test_launchers_get_icon_and_version_and_one_of_them_a_console(builder, qapp):
     builder.build_launchers()
     script = (builder.work / "launcher.rc").read_text(encoding="utf-8")
@@ -269,13 +286,19 @@ def test_the_packages_of_the_windows_bundle_are_pruned_by_the_list_and_find_thei
     packages = builder.root / "site-packages"
     natives = [path for path in packages.rglob("*") if path.suffix in (".dll", ".pyd") and path.stat().st_size > 10]
     assert len(natives) > 20
-    here = {path.name.lower() for path in natives} | {"python3.dll", "python313.dll"}
-    here |= {"vcruntime140.dll", "vcruntime140_1.dll"}  # beside python.exe
+    beside = {"python3.dll", "python313.dll", "vcruntime140.dll", "vcruntime140_1.dll"}  # of the embeddable package
+    beside |= {path.name.lower() for path in (builder.root / "python").glob("*.dll")}
+    assert "msvcp140.dll" in beside  # for llama.cpp, whose process does not know of Qt's folder
+    with_qt = {path.name.lower() for path in natives if path.parent.name in ("PySide6", "shiboken6")}
     lacking = set()
     for path in natives:
-        asked = imports(path)
+        asked = {name.lower() for name in imports(path)}
         assert asked, path
-        lacking |= {(path.name, name) for name in asked if name.lower() not in here and not SYSTEM.fullmatch(name)}
+        package = packages / path.relative_to(packages).parts[0]
+        here = beside | {other.name.lower() for other in natives if package in other.parents}
+        here |= {other.name.lower() for other in packages.glob(f"{package.name}.libs/*")}
+        here |= with_qt if package.name in ("PySide6", "shiboken6") else set()
+        lacking |= {(path.name, name) for name in asked - here if not SYSTEM.fullmatch(name)}
     assert lacking == set()
     # AND all licences are known and fit
     parts = components.distributions(builder.root, {})
