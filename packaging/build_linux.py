@@ -67,11 +67,12 @@ def add_desktop_data(root: Path) -> None:
     """Write desktop file, AppStream data and icons as a package of a distribution would have them."""
     share = root / "share"
     icons.write_hicolor(share, "slipstream")
-    for name, folder in (("slipstream.desktop", "applications"), ("slipstream.metainfo.xml", "metainfo")):
-        text = (PACKAGING / "linux" / name).read_text(encoding="utf-8")
+    for pattern, folder in (("*.desktop", "applications"), ("*.metainfo.xml", "metainfo")):
+        (source,) = (PACKAGING / "linux").glob(pattern)
+        text = source.read_text(encoding="utf-8")
         text = text.replace("@VERSION@", version()).replace("@DATE@", archive.made_date())
         (share / folder).mkdir(parents=True)
-        (share / folder / name).write_text(text, encoding="utf-8")
+        (share / folder / source.name).write_text(text, encoding="utf-8")
 
 
 def interpreter() -> Part:
