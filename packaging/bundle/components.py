@@ -18,7 +18,7 @@ import msgspec
 from license_expression import ExpressionError, get_spdx_licensing
 
 from bundle.native import SystemLibrary
-from bundle.project import LICENCES, PACKAGES, PACKAGING
+from bundle.project import LICENCES, PACKAGES, PACKAGING, PYTHON
 
 TEXT = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 ALLOWED_GPL = "GCC-exception-3.1"
@@ -77,12 +77,15 @@ def distributions(root: Path, hashes: dict[str, str]) -> list[Part]:
 
 
 def inside(root: Path, parts: Sequence[Part]) -> list[Part]:
-    """Return the libraries that wheels of a bundle hold besides their own code."""
-    names = [path.relative_to(root).as_posix() for path in (root / PACKAGES).rglob("*") if path.is_file()]
+    """Return the libraries that wheels and interpreter of a bundle hold besides their own code."""
+    folders = (root / PACKAGES, root / PYTHON)
+    names = [path.relative_to(root).as_posix() for one in folders for path in one.rglob("*") if path.is_file()]
     by_name, found = {part.name: part for part in parts}, []
     for told in embedded()["inside"]:
         if any(fnmatchcase(name, pattern) for name in names for pattern in told["files"]):
-            carrier = by_name[told["within"]]
+            carrier = by_name.get(told["within"])
+            if carrier is None:
+                raise SystemExit(f"{told['name']} is there without {told['within']}, which should hold it")
             texts = tuple(PACKAGING / "texts" / text for text in told["texts"]) or carrier.texts
             version = told.get(
                 "version", carrier.version if told["name"] == "Qt" else f"in {carrier.name} {carrier.version}"
@@ -112,6 +115,11 @@ def of_system(libraries: Iterable[SystemLibrary]) -> list[Part]:
     return found
 
 
+def is_of_the_gpl(licence: str) -> bool:
+    """Tell whether a single licence asks of the whole bundle what the GPL asks."""
+    return bool(re.match(r"(A?GPL|SSPL|BUSL)-", licence)) and not licence.endswith(f"WITH {ALLOWED_GPL}")
+
+
 def unfit(parts: Iterable[Part]) -> list[str]:
     """Return what may not be in a bundle: a licence of the GPL's kind, or one that is no SPDX expression."""
     faults = []
@@ -126,7 +134,7 @@ def unfit(parts: Iterable[Part]) -> list[str]:
             continue
         for symbol in tree.symbols:
             words = str(symbol)
-            if re.match(r"(A?GPL|SSPL|BUSL)-", words) and not words.endswith(f"WITH {ALLOWED_GPL}"):
+            if is_of_the_gpl(words):
                 faults.append(f"{part.name}: {part.licence}")
     return faults
 

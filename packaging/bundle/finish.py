@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bundle import components, pruning, sbom
+from bundle import compiled_in, components, pruning, sbom
 from bundle.archive import made_date, n_bytes
 from bundle.components import Part
 from bundle.project import MARKER, PACKAGES, PYTHON, STARTER, version
@@ -37,8 +37,8 @@ def describe(root: Path, hashes: dict[str, str], others: Sequence[Part]) -> None
     Raises:
         SystemExit: a licence is missing or may not be in a bundle.
     """
-    found = components.distributions(root, hashes)
-    parts = [*found, *components.inside(root, found), *others]
+    carriers = [*components.distributions(root, hashes), *others]
+    parts = [*carriers, *components.inside(root, carriers), *compiled_in.parts(root, carriers)]
     if faults := components.unfit(parts):
         raise SystemExit("licences that do not fit: " + "; ".join(faults))
     written = components.write(root, parts)

@@ -28,10 +28,13 @@ def write(root: Path, parts: Sequence[Part]) -> Path:
     own = next(part for part in parts if part.name == DISTRIBUTION)
     bom = Bom()
     bom.metadata.component = _component(own, ComponentType.APPLICATION)
-    others = [_component(part, _TYPES[part.kind]) for part in parts if part is not own]
-    for component in others:
+    others = {part: _component(part, _TYPES[part.kind]) for part in parts if part is not own}
+    for component in others.values():
         bom.components.add(component)
-    bom.register_dependency(bom.metadata.component, others)
+    bom.register_dependency(bom.metadata.component, [one for part, one in others.items() if not part.within])
+    for carrier, component in others.items():
+        if held := [one for part, one in others.items() if part.within == carrier.name and not carrier.within]:
+            bom.register_dependency(component, held)
     path = root / SBOM
     path.write_text(JsonV1Dot6(bom).output_as_string(indent=1), encoding="utf-8")
     return path
@@ -46,7 +49,7 @@ def _component(part: Part, kind: ComponentType) -> Component:
         name=part.name,
         version=part.version,
         type=kind,
-        bom_ref=f"{part.name}@{part.version}",
+        bom_ref="/".join(filter(None, (part.within, f"{part.name}@{part.version}"))),
         purl=PackageURL.from_string(part.purl) if part.purl else None,
         licenses=[LicenseFactory().make_from_string(part.licence)],
         hashes=hashes,

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from bundle import components, sbom
+from bundle import compiled_in, components, finish, sbom
 from bundle.components import Part
 from bundle.native import SystemLibrary
 from bundle.project import version
@@ -78,6 +78,76 @@ def test_a_bundle_lists_what_is_in_it_and_the_program_reads_that(tmp_path):
     assert listed.keys() == {"other-thing", "zlib1g"}
     assert listed["other-thing"]["hashes"] == [{"alg": "SHA-256", "content": "ab" * 32}]
     assert listed["other-thing"]["licenses"][0]["license"]["id"] == "MIT"
+
+
+# --- what wheels say was compiled into them -----------------------------------------------------------
+
+
+def wheel_with(root, name, *told):
+    """Make a distribution whose wheel brings a bill of materials of its own."""
+    distribution(root, name, "License-Expression: MIT")
+    place = root / "site-packages" / f"{name}-1.0.dist-info" / "sboms" / "own.cyclonedx.json"
+    place.parent.mkdir()
+    place.write_text(json.dumps({"bomFormat": "CycloneDX", "components": told}), encoding="utf-8")
+
+
+def crate(name, licence="MIT OR Apache-2.0", scope="required", purl=""):
+    licences = [{"expression": licence}] if licence else []
+    purl = purl or f"pkg:cargo/{name}@2.0"
+    return {"type": "library", "name": name, "version": "2.0", "scope": scope, "licenses": licences, "purl": purl}
+
+
+def test_what_was_compiled_into_a_wheel_is_listed_with_licence_text_and_carrier(tmp_path):
+    # GIVEN a wheel that holds OpenSSL, a crate, a part of its own source, and was built with another crate
+    address = "https://example.org/openssl-4.0.3.tar.gz"
+    distribution(tmp_path, "slipstream_chat", "License-Expression: Apache-2.0")
+    wheel_with(
+        tmp_path,
+        "Rusty.Thing",
+        crate("openssl", licence="", purl=f"pkg:generic/openssl@4.0.3?download_url={address}"),
+        crate("self_cell", licence="Apache-2.0 OR GPL-2.0-only"),
+        crate("own-part", purl="pkg:cargo/own-part@2.0?download_url=file://own"),
+        crate("cc", scope="excluded"),
+    )
+    # WHEN the bundle is described
+    finish.describe(tmp_path, {}, [])
+    # THEN what it holds is there, with what is taken of a choice, and nothing else
+    shown = {one.name: one for one in of_bundle(tmp_path) if one.within}
+    assert {name: (one.licence, one.within) for name, one in shown.items()} == {
+        "openssl": ("Apache-2.0", "rusty-thing"),
+        "self_cell": ("Apache-2.0", "rusty-thing"),
+    }
+    assert shown["openssl"].source == address
+    assert "Apache License" in shown["self_cell"].text(tmp_path)
+    # AND the bill of materials of the bundle hangs it below its carrier
+    words = (tmp_path / "sbom.cdx.json").read_text(encoding="utf-8")
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(words) is None
+    needs = {one["ref"]: one.get("dependsOn", []) for one in json.loads(words)["dependencies"]}
+    assert needs["slipstream-chat@1.0"] == ["rusty-thing@1.0"]
+    assert sorted(needs["rusty-thing@1.0"]) == ["rusty-thing/openssl@2.0", "rusty-thing/self_cell@2.0"]
+
+
+@pytest.mark.parametrize("licence", ["GPL-3.0-only", "Freeware", "", "MIT AND AGPL-3.0-only", "Sleepycat"])
+def test_what_was_compiled_in_under_a_licence_that_does_not_fit_stops_the_build(tmp_path, licence):
+    wheel_with(tmp_path, "rusty", crate("mystery", licence=licence))
+    with pytest.raises(SystemExit, match="mystery: "):
+        finish.describe(tmp_path, {}, [])
+
+
+def test_a_wheels_bill_that_cannot_be_read_stops_the_build(tmp_path):
+    wheel_with(tmp_path, "rusty")
+    (place,) = tmp_path.rglob("own.cyclonedx.json")
+    place.write_text("{", encoding="utf-8")
+    with pytest.raises(SystemExit, match="no bill of materials"):
+        compiled_in.parts(tmp_path, components.distributions(tmp_path, {}))
+
+
+def test_a_library_without_what_should_hold_it_stops_the_build(tmp_path):
+    place = tmp_path / "python" / "sqlite3.dll"
+    place.parent.mkdir()
+    place.touch()
+    with pytest.raises(SystemExit, match="SQLite is there without Python"):
+        components.inside(tmp_path, [])
 
 
 @pytest.mark.parametrize(("fields", "text"), [("License: Freeware", True), ("License-Expression: MIT", False)])
