@@ -129,7 +129,7 @@ def main() -> int:
     if not options.no_archive:
         packed = root.with_name(f"{root.name}.tar.gz")
         archive.pack(root, packed)
-        archive.write_hashes([packed, root / "sbom.cdx.json"], root.with_name(f"{root.name}.sha256"))
+        archive.write_hashes([packed, archive.bom_beside(root)], root.with_name(f"{root.name}.sha256"))
         print(f"{packed}: {packed.stat().st_size / 1e6:.1f} MB")
     print(f"{root}: built in {time.monotonic() - began_s:.0f} s")
     return 0

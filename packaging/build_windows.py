@@ -203,7 +203,7 @@ def build(options: argparse.Namespace, work: Path) -> None:
     finish.check_size(root)
     run([str(root / "slipstream-cli.exe"), "--version"])
     installer = builder.build_installer(options.out)
-    archive.write_hashes([installer, root / "sbom.cdx.json"], options.out / f"{root.name}.sha256")
+    archive.write_hashes([installer, archive.bom_beside(root)], options.out / f"{root.name}.sha256")
     print(f"{installer}: {installer.stat().st_size / 1e6:.1f} MB")
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import shutil
 import tarfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+
+from bundle.project import SBOM
 
 
 def made_s() -> int:
@@ -48,6 +51,11 @@ def write_hashes(files: list[Path], place: Path) -> None:
         with path.open("rb") as file:
             lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {path.name}\n")
     place.write_text("".join(lines), encoding="utf-8")
+
+
+def bom_beside(root: Path) -> Path:
+    """Copy a bundle's bill of materials beside it, under a name that tells whose it is; return the copy's path."""
+    return Path(shutil.copyfile(root / SBOM, root.with_name(f"{root.name}.cdx.json")))
 
 
 def n_bytes(root: Path) -> int:

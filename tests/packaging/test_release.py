@@ -8,6 +8,7 @@ import sys
 import announce
 import pytest
 import yaml
+from bundle import archive
 from bundle.project import ROOT, version
 
 from app.host.updates import verified
@@ -51,3 +52,30 @@ def test_the_linux_workflow_installs_what_the_readme_asks_for():
     text = (ROOT / ".github" / "workflows" / "bundles.yml").read_text(encoding="utf-8")
     packages = {word for word in needs.split() if not word.startswith("-")} - {"apt-get", "install"}
     assert {name for name in packages if name not in text} == set()
+
+
+def test_a_tag_makes_a_draft_that_has_what_each_build_left_under_names_of_their_own(tmp_path):
+    text = (ROOT / ".github" / "workflows" / "bundles.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    assert set(jobs["release"]["needs"]) == jobs.keys() - {"release"}
+    for job in jobs.values():
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/upload-artifact"):
+                assert {"dist/*.sha256", "dist/*.cdx.json"} <= set(step["with"]["path"].split())
+    made = []
+    for name in ("slipstream-1.0-linux-x86_64", "slipstream-1.0-windows-arm64"):
+        root = tmp_path / name
+        root.mkdir()
+        (root / "sbom.cdx.json").write_text(name)
+        made.append(archive.bom_beside(root))
+    assert [path.name for path in made] == [
+        "slipstream-1.0-linux-x86_64.cdx.json",
+        "slipstream-1.0-windows-arm64.cdx.json",
+    ]
+    assert [path.read_text() for path in made] == [path.name.removesuffix(".cdx.json") for path in made]
+
+
+def test_the_installer_that_a_workflow_makes_has_the_runtime_for_adreno():
+    text = (ROOT / ".github" / "workflows" / "bundles.yml").read_text(encoding="utf-8")
+    assert "--without-opencl" not in text
+    assert re.search(r"--branch v\d", text), "the headers of OpenCL are those of a release"
