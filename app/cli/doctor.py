@@ -87,7 +87,10 @@ def _environment(known: Survey) -> list[str]:
     ]
     if len(said) == 3:
         said.append("- none")
-    hashes = [f"- {pack.name}: sha256 {pack.sha256}{_fault(pack.fault)}" for pack in known.shelf.packs]
+    hashes = [
+        f"- {pack.name}: {f'sha256 {pack.sha256}' if pack.sha256 else 'not used yet'}{_fault(pack.fault)}"
+        for pack in known.shelf.packs
+    ]
     return [*said, *(["", "## Runtimes", "", *hashes] if hashes else [])]
 
 

@@ -16,7 +16,8 @@ from app.cli.fetching import fetch
 from app.cli.terminal import note
 from app.errors import UsageError
 from app.host.addresses import check_address
-from app.host.runtimes import BUILT_IN, Runtimes, Shelf
+from app.host.packs import BUILT_IN, Shelf
+from app.host.runtimes import Runtimes
 
 _SWITCH = re.compile(r"((?:GGML|LLAMA|ADSP|OMP|GOMP)_[A-Z0-9_]+)=([^\0\n]*)")
 

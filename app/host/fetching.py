@@ -16,7 +16,8 @@ from pathlib import Path
 
 from app.errors import DownloadError
 from app.host.background import beside
-from app.host.runtimes import NEW, Pack, Runtimes
+from app.host.packs import Pack
+from app.host.runtimes import NEW, Runtimes
 from app.models.disk_room import SPARE_BYTES, check_room
 from app.models.download import TICK_S, Progress
 from app.models.meter import STALL_S, Meter

@@ -14,7 +14,8 @@ from app.engine.client import EngineClient
 from app.engine.gathering import Gathering
 from app.engine.surroundings import Surroundings
 from app.errors import EngineDiedError, LoadError, SlipstreamError
-from app.host.runtimes import BUILT_IN, InUse, Runtimes
+from app.host.packs import BUILT_IN
+from app.host.runtimes import InUse, Runtimes
 from app.protocol import Command, Event, Hello, Load, Loaded, NoticeInfo
 
 logger = logging.getLogger(__name__)

@@ -23,40 +23,20 @@ from app.engine.discovery import GUARD_LIMIT_S, guard
 from app.engine.runtime_files import backend_libraries, code_files, has_llama, npu_architectures
 from app.engine.surroundings import Surroundings
 from app.errors import EngineError, LoadError, SettingsError, SlipstreamError, UsageError
+from app.host import brought
 from app.host.addresses import check_address, check_number
 from app.host.one_writer import one_writer
+from app.host.packs import BUILT_IN, Pack, Shelf
 from app.host.unpacking import stem, unpack
 from app.metrics.atomic import replacing
-from app.paths import cache_dir, config_dir, data_dir
+from app.paths import bundle_dir, cache_dir, config_dir, data_dir
 from app.settings import set_aside
-
-BUILT_IN = "built-in"
 
 NEW = ".new-"
 LEFT_AFTER_S = 3600.0
 """Nobody unpacks for so long: what is older was left by a program that ended."""
 
 logger = logging.getLogger(__name__)
-
-
-class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One pack; ``sha256`` is of the files that passed the guard, ``fault`` why they do not any more."""
-
-    name: str
-    folder: str
-    sha256: str
-    stamp: str
-    is_ours: bool = False
-    fault: str = ""
-
-
-class Shelf(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file: packs, which one is in use, servers that lend devices, and switches for backends."""
-
-    packs: tuple[Pack, ...] = ()
-    active: str = BUILT_IN
-    servers: tuple[str, ...] = ()
-    switches: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +51,26 @@ class InUse:
 class Runtimes:
     """The packs and the choice among them, in one file; every verb that looks at a pack may take a second."""
 
-    def __init__(self, path: Path | None = None, *, limit_s: float = GUARD_LIMIT_S) -> None:
+    def __init__(self, path: Path | None = None, *, limit_s: float = GUARD_LIMIT_S, bundle: Path | None = None) -> None:
         """Open the list.
 
         Args:
             path: the file; in the configuration folder if not given.
             limit_s: how long a pack may take to load.
+            bundle: the folder whose runtimes are on the list, too; that of the bundle that this is, if not given.
         """
-        self._path, self._limit_s = path, limit_s
+        self._path, self._limit_s, self._bundle = path, limit_s, bundle or bundle_dir()
 
     def shelf(self) -> Shelf:
         """Return what is kept; an unreadable file is none, and the built-in runtime is used."""
         return self._read()[0]
 
     def _read(self) -> tuple[Shelf, str]:
-        """Return what is kept, and why that cannot be read ("" if it can)."""
+        """Return what is kept or came with the program, and why what is kept cannot be read ("" if it can)."""
+        kept, fault = self._read_file()
+        return brought.with_brought(kept, self._bundle), fault
+
+    def _read_file(self) -> tuple[Shelf, str]:
         try:
             return msgspec.json.decode(self._file().read_bytes(), type=Shelf), ""
         except FileNotFoundError:
@@ -201,8 +186,10 @@ class Runtimes:
         """Take a pack off the list; what was unpacked for it is deleted, a folder of the person's own is not.
 
         Raises:
-            UsageError: there is no such pack.
+            UsageError: there is no such pack, or it came with the program.
         """
+        if Path(self._pack(self.shelf(), name).folder) in brought.folders(self._bundle):
+            raise UsageError(f"{name} came with Slipstream and goes with it.", "Use another runtime instead.")
         gone: list[Pack] = []
 
         def without(shelf: Shelf) -> Shelf:

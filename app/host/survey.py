@@ -10,7 +10,8 @@ from app.engine.discovery import Found
 from app.engine.probe import Device
 from app.engine.runtime_files import backend_libraries, npu_architectures
 from app.host.device_book import DeviceBook, Standing
-from app.host.runtimes import BUILT_IN, InUse, Runtimes, Shelf
+from app.host.packs import BUILT_IN, Shelf
+from app.host.runtimes import InUse, Runtimes
 from app.host.signature import NpuCode, npu_code
 from app.host.soc import Driver, Pieces, Soc, advice, soc_of
 from app.host.system_facts import system_facts

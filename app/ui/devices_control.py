@@ -20,7 +20,8 @@ from app.host.background import beside
 from app.host.computing import is_processor
 from app.host.device_trial import measure_devices, together
 from app.host.device_trial import places as trial_places
-from app.host.runtimes import BUILT_IN, Runtimes
+from app.host.packs import BUILT_IN
+from app.host.runtimes import Runtimes
 from app.host.survey import Survey, survey
 from app.models.release import Releases, build_named, builds_here, source
 from app.ui.devices_dialog import DevicesDialog, arrival_words, state_words

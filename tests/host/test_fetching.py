@@ -26,7 +26,8 @@ from app.errors import (
     UsageError,
 )
 from app.host.fetching import fetch
-from app.host.runtimes import BUILT_IN, Runtimes
+from app.host.packs import BUILT_IN
+from app.host.runtimes import Runtimes
 from app.models import release
 from app.models.patience import Patience
 from app.models.release import Releases, build_named, builds_here

@@ -24,8 +24,9 @@ from app.errors import EngineDiedError, EngineError, LoadError, SettingsError, U
 from app.host import ChatRequest, Host, PairChoice
 from app.host.device_book import DeviceBook, known_as
 from app.host.one_writer import one_writer
+from app.host.packs import BUILT_IN
 from app.host.runtime_engine import RuntimeEngine
-from app.host.runtimes import BUILT_IN, InUse, Runtimes, files_hash, files_stamp
+from app.host.runtimes import InUse, Runtimes, files_hash, files_stamp
 from app.host.unpacking import unpack
 from app.protocol import ChatMessage, Chunk
 from tests.fixtures import packs
@@ -69,6 +70,47 @@ def test_a_hostile_pack_is_refused_with_the_reason(tmp_path, source, is_whole, k
         runtimes.add(folder)
     assert caught.value.hint
     assert runtimes.shelf().packs == ()
+
+
+@pytest.fixture
+def bundle(plain, tmp_path) -> Path:
+    """Make a bundle that brings a runtime along, and a file of no meaning beside it."""
+    shutil.copytree(plain, tmp_path / "Slip ü" / "runtimes" / "opencl", symlinks=True)
+    (tmp_path / "Slip ü" / "runtimes" / "note.txt").touch()
+    return tmp_path / "Slip ü"
+
+
+def test_a_runtime_that_came_with_the_program_is_on_the_list_and_used_once_it_is_chosen(bundle):
+    runtimes = Runtimes(bundle=bundle)
+    (pack,) = runtimes.shelf().packs
+    assert (pack.name, pack.folder, runtimes.in_use().name) == ("opencl", str(bundle / "runtimes" / "opencl"), BUILT_IN)
+    assert Runtimes().shelf().packs == ()  # nothing was kept of that
+    runtimes.use("opencl")
+    assert (runtimes.in_use().name, len(runtimes.shelf().packs[0].sha256)) == ("opencl", 64)
+    with pytest.raises(UsageError, match="came with Slipstream"):
+        runtimes.remove("opencl")
+    assert runtimes.in_use().name == "opencl"
+
+
+def test_a_chosen_runtime_of_a_bundle_is_found_where_the_bundle_was_moved_to(bundle):
+    Runtimes(bundle=bundle).use("opencl")
+    moved = bundle.rename(bundle.with_name("moved"))
+    # WHEN the bundle lies elsewhere, THEN its runtime is the one that was chosen, and the only one
+    (pack,) = Runtimes(bundle=moved).shelf().packs
+    assert pack.folder == str(moved / "runtimes" / "opencl")
+    assert Runtimes(bundle=moved).in_use().surroundings.runtime == pack.folder
+
+
+def test_a_runtime_of_a_persons_own_keeps_its_name_beside_one_of_the_bundle(bundle, plain, tmp_path):
+    own = tmp_path / "opencl"
+    shutil.copytree(plain, own, symlinks=True)
+    Runtimes().add(own)
+    Runtimes().use("opencl")
+    both = Runtimes(bundle=bundle)
+    assert [pack.name for pack in both.shelf().packs] == ["opencl", "opencl-2"]
+    assert both.in_use().surroundings.runtime == str(own)
+    both.use("opencl-2")
+    assert both.in_use().surroundings.runtime == str(bundle / "runtimes" / "opencl")
 
 
 def test_nobody_waits_longer_than_half_a_minute():

@@ -13,7 +13,8 @@ from app.engine.probe import Device
 from app.errors import EngineDiedError
 from app.host.device_book import Standing
 from app.host.device_trial import DeviceTrial, PlaceSpeed
-from app.host.runtimes import BUILT_IN, Runtimes
+from app.host.packs import BUILT_IN
+from app.host.runtimes import Runtimes
 from app.host.survey import DeviceReport
 from app.ui.devices_dialog import DevicesDialog
 from app.ui.dialog_size import FRAME
