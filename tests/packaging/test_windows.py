@@ -3,7 +3,9 @@
 import re
 import shutil
 import subprocess
+import tarfile
 import zipfile
+from pathlib import Path
 
 import build_windows
 import pytest
@@ -77,6 +79,33 @@ def test_the_engine_is_compiled_for_snapdragon_unless_its_wheel_is_there(builder
     (tmp_path / "llama_cpp_python-0.3.36-cp313-cp313-win_arm64.whl").touch()
     builder.build_engine(tmp_path)
     assert len(builder.run.asked) == 1
+
+
+def test_the_runtime_for_adreno_is_compiled_from_the_source_that_the_engine_is_compiled_from(builder):
+    # GIVEN tools that leave what pip and CMake would
+    made = builder.work / "opencl" / "bin"
+
+    def tools(command):
+        builder.run.asked.append(list(command))
+        if "download" in command:
+            with tarfile.open(builder.work / "llama_cpp_python-0.3.36.tar.gz", "w:gz") as packed:
+                source = tarfile.TarInfo("llama_cpp_python-0.3.36/vendor/llama.cpp/CMakeLists.txt")
+                packed.addfile(source)
+        elif "--build" in command:
+            made.mkdir(parents=True)
+            for name in ("llama.dll", "ggml-opencl.dll", "ggml-opencl.lib"):
+                (made / name).write_text(name)
+        return ""
+
+    # WHEN the runtime is built
+    Builder(builder.root, builder.work, tools).build_opencl()
+    # THEN it is configured from the pinned source, with backends as libraries of their own
+    download, configure, _ = builder.run.asked
+    assert download[-1] == build_windows.engine_pin()
+    assert {"-DGGML_OPENCL=ON", "-DGGML_BACKEND_DL=ON", "-DGGML_OPENMP=OFF"} <= set(configure)
+    assert (Path(configure[configure.index("-S") + 1]) / "CMakeLists.txt").is_file()
+    # AND its libraries, nothing else, are in a folder of the bundle
+    assert {path.name for path in (builder.root / "runtimes" / "opencl").iterdir()} == {"llama.dll", "ggml-opencl.dll"}
 
 
 def test_the_engine_finds_the_cpp_runtime_beside_the_interpreter(builder):
