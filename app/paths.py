@@ -60,6 +60,18 @@ def _of_person(of_platform: Callable[..., Path]) -> Path:
     return folder
 
 
+def way_to_install(requirement: str, bundle: Path | None) -> str:
+    """Say how a part of the program that is not there is got: pip's way; a bundle has no pip, and is whole or damaged.
+
+    Args:
+        requirement: what pip would be told.
+        bundle: what :func:`bundle_dir` says.
+    """
+    if bundle is not None:
+        return "Unpack or install Slipstream again; conversations, settings and models stay."
+    return f"Install it with: pip install {requirement}"
+
+
 def data_dir() -> Path:
     """Folder of chats, baselines and our own models; made if missing."""
     return _folder("data", platformdirs.user_data_path)

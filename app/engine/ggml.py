@@ -22,9 +22,10 @@ import psutil
 from app.engine.probe import Device, DeviceKind
 from app.engine.runtime_files import library_folder, processor_libraries
 from app.errors import LoadError
+from app.paths import bundle_dir, way_to_install
 
-REINSTALL: Final = (
-    "Choose another runtime, or install the built-in one again: pip install --force-reinstall llama-cpp-python==0.3.36"
+REINSTALL: Final = "Choose another runtime. For the built-in one: " + way_to_install(
+    "--force-reinstall llama-cpp-python==0.3.36", bundle_dir()
 )
 
 MOST_LENT: Final = 32

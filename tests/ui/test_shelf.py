@@ -24,7 +24,7 @@ from app.models.recommendation import recommended
 from app.paths import models_dir
 from app.protocol import Load
 from app.settings import ModelServer, load_settings, save_settings
-from app.ui.first_run import NO_STARTER
+from app.ui.first_run import NO_STARTER, without_starter
 from app.ui.shelf_control import facts_words
 from tests.fixtures import tiny, tiny_mtp
 from tests.fixtures.raw_gguf import small
@@ -391,7 +391,10 @@ def test_what_it_says_without_the_starter_is_what_the_library_says():
     with pytest.raises(ModelNotFoundError) as caught:
         Library([]).resolve("no-such-model")
     assert caught.value.hint
-    assert "slipstream-chat[starter]" in NO_STARTER
+    assert "slipstream-chat[starter]" in without_starter(None)
+    # AND where there is no pip, it is not spoken of
+    assert "pip" not in without_starter(Path("bundle"))
+    assert "unpack or install" in without_starter(Path("bundle"))
 
 
 # --- revealing --------------------------------------------------------------------------------------
