@@ -48,6 +48,7 @@ def test_chats_are_copied_before_an_upgrade_and_the_old_version_leaves_the_new_f
     with pytest.raises(StoreError, match="newer version") as caught:
         ChatStore()
     assert "not touched" in caught.value.hint
+    assert copy.name in caught.value.hint
     assert store_path().read_bytes() == upgraded
     # THEN the copy holds all that there was, for this version
     store = ChatStore(copy)

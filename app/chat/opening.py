@@ -130,9 +130,14 @@ def _refuse_newer(path: Path, n_known: int) -> None:
     except (sqlite3.Error, UnicodeDecodeError):
         return  # whatever that is, opening says it
     if found > n_known:
+        copies = [
+            copy for number in range(1, n_known + 1) for copy in path.parent.glob(f"{path.name}.format-{number}-*")
+        ]
+        newest = max(copies, key=lambda copy: copy.name.rpartition("format-")[2].partition("-")[2], default=None)
         raise StoreError(
             f"{path} was made by a newer version of Slipstream (format {found}, this one knows {n_known}).",
-            "Start the newer version. The file was not touched.",
+            "Start the newer version. The file was not touched."
+            + (f" A copy from before the upgrade lies beside it: {newest.name}." if newest else ""),
         )
 
 

@@ -70,9 +70,15 @@ class ChatStore:
         self._take(open_database(path or store_path()))
 
     @classmethod
-    def in_memory(cls) -> Self:
-        """Make a store that lasts as long as the program: the last resort when the disk refuses."""
-        return cls(Path(":memory:"))
+    def in_memory(cls, why: StoreError | None = None) -> Self:
+        """Make a store that lasts as long as the program: the last resort when the disk refuses.
+
+        Args:
+            why: what is to be said about that, as :attr:`notice`.
+        """
+        made = cls(Path(":memory:"))
+        made.notice = why
+        return made
 
     def _take(self, opened: Opened) -> None:
         self.path, self.damage, self.notice, self.check = opened.path, opened.damage, opened.notice, opened.check

@@ -185,12 +185,8 @@ class Controller(QObject):
         try:
             return ChatStore()
         except StoreError as fault:
-            self.window.notice.say(
-                "error",
-                fault.message,
-                tr("{hint} Until then conversations are not saved.").format(hint=said(fault.hint)),
-            )
-            return ChatStore.in_memory()
+            hint = tr("{hint} Until then conversations are not saved.").format(hint=said(fault.hint))
+            return ChatStore.in_memory(StoreError(fault.message, hint))  # said when the conversations are shown
 
     # --- the end --------------------------------------------------------------------------------------
 

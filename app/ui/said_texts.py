@@ -259,6 +259,7 @@ _CHAT = (
     ),
     QT_TRANSLATE_NOOP("", "{path} was made by a newer version of Slipstream (format {found}, this one knows {known})."),
     QT_TRANSLATE_NOOP("", "Start the newer version. The file was not touched."),
+    QT_TRANSLATE_NOOP("", "A copy from before the upgrade lies beside it: {copy}."),
     QT_TRANSLATE_NOOP(
         "",
         "The chat database {path} could not be upgraded to format {number}: {reason}. It is as it was, and "

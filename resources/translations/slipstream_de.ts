@@ -6474,6 +6474,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Starten Sie die neuere Version. Die Datei wurde nicht angerührt.</translation>
     </message>
     <message>
+        <source>A copy from before the upgrade lies beside it: {copy}.</source>
+        <translation>Daneben liegt eine Kopie von vor der Umstellung: {copy}.</translation>
+    </message>
+    <message>
         <source>The chat database {path} could not be upgraded to format {number}: {reason}. It is as it was, and what you write now is not saved.</source>
         <translation>Die Chatdatenbank {path} ließ sich nicht auf Format {number} bringen: {reason}. Sie ist, wie sie war, und was Sie jetzt schreiben, wird nicht gespeichert.</translation>
     </message>

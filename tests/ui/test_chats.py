@@ -365,7 +365,9 @@ def test_a_database_that_cannot_be_opened_leaves_a_working_window(program, home)
     store_path().mkdir()
 
     async def story():
-        assert "not saved" in program.window.notice.words or "not being saved" in program.window.notice.words
+        words = program.window.notice.words
+        assert words.startswith("Cannot open the chat database")
+        assert "not saved" in words
         assert (await program.ask("still here?")).text == POEM
         program.window.close()
         parting = program.controller.chats.parting
@@ -375,6 +377,24 @@ def test_a_database_that_cannot_be_opened_leaves_a_working_window(program, home)
         await program.controller.closed()
 
     program.run(story)
+
+
+def test_a_database_of_a_newer_version_is_said_to_be_one_and_stays_as_it_is(program, home):
+    # GIVEN data that the next version has upgraded
+    store_path().parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(store_path())) as db:
+        db.execute("PRAGMA user_version = 99")
+    before = store_path().read_bytes()
+
+    async def story():
+        # THEN the window tells why no conversation is there, and what becomes of what is written now
+        words = program.window.notice.words
+        assert "newer version" in words
+        assert "not touched" in words
+        assert "Until then conversations are not saved" in words
+
+    program.run(story)
+    assert store_path().read_bytes() == before
 
 
 def test_a_damaged_database_is_set_aside_and_said(program, home, expect_log):
