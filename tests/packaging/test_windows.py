@@ -10,7 +10,7 @@ from pathlib import Path
 import build_windows
 import pytest
 from build_windows import SIGNER, Builder, parse
-from bundle import components
+from bundle import compiled_in, components
 from bundle.project import PACKAGING, ROOT, version
 
 from tests.packaging.pe import imports
@@ -331,5 +331,7 @@ def test_the_packages_of_the_windows_bundle_are_pruned_by_the_list_and_find_thei
     assert lacking == set()
     # AND all licences are known and fit
     parts = components.distributions(builder.root, {})
-    assert components.unfit([*parts, *components.inside(builder.root, parts)]) == []
+    held = [*components.inside(builder.root, parts), *compiled_in.parts(builder.root, parts)]
+    assert components.unfit([*parts, *held]) == []
+    assert {"openssl", "PCRE2", "FreeType", "Microsoft Visual C++ runtime"} <= {one.name for one in held}
     assert sum(path.stat().st_size for path in packages.rglob("*") if path.is_file()) < 200e6
