@@ -11,6 +11,7 @@ import asyncio
 import collections
 import itertools
 import logging
+import threading
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol, TypeVar
 
@@ -66,7 +67,7 @@ class Engine(Protocol):
         """
 
     def cancel(self, command_id: int) -> None:
-        """Ask the command with that id to stop; its last event still comes."""
+        """Ask the command with that id to stop, from any thread; its last event still comes."""
 
     async def lost(self) -> EngineDiedError:
         """Return when the process is gone, with the reason."""
@@ -90,7 +91,7 @@ Item = Event | _Garbled | EngineDiedError
 
 
 class EngineClient:
-    """The engine process, its life and its streams. All verbs belong to the loop that ran :meth:`start`."""
+    """The engine process, its life and its streams. All verbs but :meth:`cancel` belong to the loop that started it."""
 
     def __init__(self, argv: Sequence[str] | None = None, *, gathering: Gathering | None = None) -> None:
         """Prepare it.
@@ -107,6 +108,7 @@ class EngineClient:
         self._hello: asyncio.Future[Hello | EngineDiedError] | None = None
         self._lost: asyncio.Future[EngineDiedError] | None = None
         self._streams: dict[int, asyncio.Queue[Item]] = {}
+        self._hurries = threading.Lock()  # over the next two
         self._open: set[int] = set()  # commands whose last event has not come
         self._urgent: set[int] = set()  # those of them that are waited for
         self._arrived: collections.deque[Item] = collections.deque()
@@ -164,7 +166,8 @@ class EngineClient:
         line = _line_of(command)
         items: asyncio.Queue[Item] = asyncio.Queue()
         self._streams[command.id] = items
-        self._open.add(command.id)
+        with self._hurries:
+            self._open.add(command.id)
         if not isinstance(command, Generate):  # its answer comes through the pipe in which text gathers
             self._hurry(command.id)
         self._link.write(line)
@@ -187,10 +190,10 @@ class EngineClient:
                 self.cancel(command.id)
 
     def cancel(self, command_id: int) -> None:
-        """Ask the command with that id to stop; its last event still comes."""
+        """Ask the command with that id to stop, from any thread; its last event still comes."""
         if self.alive:
+            self._link.write(encode(Cancel(command_id)), is_urgent=True)
             self._hurry(command_id)
-            self._link.write(encode(Cancel(command_id)))
 
     async def lost(self) -> EngineDiedError:
         """Return when the process is gone, with the reason."""
@@ -215,16 +218,18 @@ class EngineClient:
 
     def _hurry(self, command_id: int) -> None:
         """Let nothing gather until a command is over; it may be over already, and its end not yet looked at."""
-        if command_id in self._open:
-            self._urgent.add(command_id)
-            self._gathering.hurry()
+        with self._hurries:
+            if command_id in self._open:
+                self._urgent.add(command_id)
+                self._gathering.hurry()
 
     def _note_end(self, command_id: int) -> None:
-        self._open.discard(command_id)
-        if command_id in self._urgent:
-            self._urgent.remove(command_id)
-            if not self._urgent and not self._closing:
-                self._gathering.calm()
+        with self._hurries:
+            self._open.discard(command_id)
+            if command_id in self._urgent:
+                self._urgent.remove(command_id)
+                if not self._urgent and not self._closing:
+                    self._gathering.calm()
 
     def _require_alive(self) -> None:
         if self._lost is not None and self._lost.done():

@@ -12,7 +12,8 @@ import pytest
 
 from app.engine.gathering import Gathering
 from app.engine.lines import gathered
-from app.engine.link import Link
+from app.engine.link import Link, is_written_at_once
+from tests.fair_time import FairWatch
 
 _WRITES = """
 import sys, time
@@ -125,6 +126,57 @@ def test_whoever_is_in_a_hurry_waits_for_no_gathering_until_all_are_calm_again()
     began_s = time.monotonic()
     gathering.wait()
     assert time.monotonic() - began_s >= 0.19
+
+
+_ECHOES = """
+import sys, time
+time.sleep({stands_s})
+for line in sys.stdin.buffer:
+    sys.stdout.buffer.write(b"%d %s\\n" % (len(line), line[:20].split()[0]))
+    sys.stdout.buffer.flush()
+"""
+
+
+@pytest.mark.parametrize("stands_s", [0.0, 0.3])
+def test_lines_of_any_length_from_any_thread_arrive_whole_and_each_threads_in_their_order(stands_s):
+    notes = Notes()
+    link = Link(
+        [sys.executable, "-c", _ECHOES.format(stands_s=stands_s)], notes, logging.getLogger("test"), Gathering()
+    )
+    link.start()
+    lengths = [40, 70, 200_000, 30, 5_000, 4_096, 4_097, 25]
+
+    def write(name: int) -> None:
+        for length in lengths * 20:
+            link.write((b"%d " % name).ljust(length - 1, b"x") + b"\n", is_urgent=length < 100)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in range(3)]
+    watch = FairWatch()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert watch.took_s < 5  # nobody waited for the process to read
+    link.hang_up()
+    assert notes.over.wait(30)
+    link.join(5)
+    told = [line.split() for _, lines in notes.looks for line in lines]
+    for name in range(3):
+        assert [int(length) for length, whose in told if int(whose) == name] == lengths * 20
+
+
+@pytest.mark.linux
+def test_a_short_line_is_in_the_pipe_when_write_returns():
+    read, write = os.pipe()
+    with os.fdopen(read, "rb", buffering=0) as reader, os.fdopen(write, "wb") as writer:
+        assert is_written_at_once(writer, b"stop\n")
+        assert reader.read(100) == b"stop\n"
+        assert not is_written_at_once(writer, b"x" * 100_000)  # it could be cut in two
+        while is_written_at_once(writer, b"x" * 4096):
+            pass
+        assert not is_written_at_once(writer, b"stop\n")  # full, and nobody waits
+        reader.close()
+        assert not is_written_at_once(writer, b"stop\n")  # nobody reads
 
 
 def test_slow_lines_are_handed_on_one_by_one():
