@@ -43,6 +43,9 @@ _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^:\"']*[/\\])?(?=[\w.-]+\.(?:c|cc
 _ABORTED = re.compile(r"\.(?:c|cc|cpp|h|hpp|m|cu):\d+: ")
 """What ggml prints before it ends its process: the source's file and line, then the reason."""
 
+_STOPPED = re.compile(r"failed to decode, ret = 2$|failed with error 1$|compute status: 1$")
+"""What llama.cpp prints of a decode that it was told to break off: no fault, and perhaps an hour ago."""
+
 _LONGEST_LINE = 300
 
 
@@ -64,7 +67,8 @@ def telling_line(lines: Sequence[str]) -> str:
 
     An assertion counts more than what is printed about it afterwards.
     """
-    found = [_FOLDERS.sub("", line.strip()) for line in lines if _TELLING.search(line) or _ABORTED.search(line)]
+    lines = [line.strip() for line in lines if not _STOPPED.search(line.strip())]
+    found = [_FOLDERS.sub("", line) for line in lines if _TELLING.search(line) or _ABORTED.search(line)]
     asserted = [line for line in found if "GGML_A" in line or _ABORTED.search(line)]
     best = (asserted or found or [""])[-1]
     return best if len(best) <= _LONGEST_LINE else best[: _LONGEST_LINE - 1] + "…"

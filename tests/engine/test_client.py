@@ -272,6 +272,22 @@ def test_sending_never_waits_for_an_engine_that_stands_still():
     assert with_engine(body) < 0.3
 
 
+def test_another_thread_stops_an_answer_while_the_loop_is_busy():
+    async def body(engine):
+        command = generate(engine, "endless")
+        async with aclosing(engine.send(command)) as stream:
+            await first_chunks(stream, 3)
+            stopping = threading.Thread(target=engine.cancel, args=(command.id,))
+            stopping.start()
+            time.sleep(1.0)  # the loop stands still, and so does all that it would hand on
+            stopping.join()
+            return await everything(stream)
+
+    *chunks, done = with_engine(body)
+    assert done.stop_reason == "cancelled"
+    assert chunks[-1].step.t_s < 0.9
+
+
 def test_a_flood_of_log_lines_does_not_stop_the_engine(caplog):
     caplog.set_level(logging.INFO, "app.engine.native")
 
@@ -554,6 +570,13 @@ def test_the_telling_line_is_the_assertion_not_what_follows():
     lines = ["/a b/src/ggml-rpc.cpp:566: Remote server crashed", "Fatal Python error: Aborted", "worker.py:9: x"]
     assert telling_line(lines) == "ggml-rpc.cpp:566: Remote server crashed"
     assert telling_line(["all is well", "INFO nothing here"]) == ""
+    stopped = [
+        "graph_compute: ggml_backend_sched_graph_compute_async failed with error 1",
+        "process_ubatch: failed to compute graph, compute status: 1",
+        "llama_decode: failed to decode, ret = 2",
+    ]
+    assert telling_line(stopped) == ""
+    assert telling_line(["llama_decode: failed to decode, ret = -3", *stopped]).endswith("ret = -3")
     assert telling_line(["Traceback (most recent call last):", "  File x", "OSError: no space"]) == "OSError: no space"
     assert len(telling_line(["error: " + "x" * 5000])) == 300
 
