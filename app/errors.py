@@ -9,7 +9,7 @@
     ├── EngineError           the engine process could not do what was asked
     │   ├── LoadError             llama.cpp refused the model or the context
     │   ├── DecodeError           llama_decode failed in mid-answer
-    │   │   └── GrammarError          a grammar can be read in too many ways
+    │   │   └── GrammarError          an answer cannot keep to its grammar
     │   ├── EngineDiedError       the process is gone
     │   └── BusyError             it is doing something that excludes this
     ├── PromptTooLongError    the prompt leaves no room in the context
@@ -111,7 +111,7 @@ class DecodeError(EngineError):
 
 
 class GrammarError(DecodeError):
-    """What was written so far can be read in too many ways of the grammar that it keeps to."""
+    """The grammar of an answer has nothing that may come next, or too many ways to read what was written so far."""
 
     code = "grammar"
 

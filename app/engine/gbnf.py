@@ -26,6 +26,9 @@ MAX_WAYS = 20_000
 """Ways in which a rule, or what is left of one, may begin: llama.cpp goes through each of them, alike or not, and ten
 references to a rule of ten references to a rule of ten … are more than any time is enough for."""
 
+_ADDED_WAYS = 100
+"""So many more may be added by rules that are not their author's: a mark of a thought each."""
+
 _MAX_SHOWN = 60
 """Characters that are shown of the place where a grammar cannot be read."""
 
@@ -62,6 +65,8 @@ def without_comments(text: str) -> str:
 def check(text: str, n_added_bytes: int = 0) -> None:
     """Refuse what would end the process or never end; ``n_added_bytes`` of it are not its author's.
 
+    What is added by such rules makes none too long, nor too many ways to begin.
+
     Raises:
         UsageError: says what it is.
     """
@@ -78,7 +83,7 @@ def check(text: str, n_added_bytes: int = 0) -> None:
             f"{' begins with '.join(reversed(fault.args[1]))}.",
             "Let the rule begin with something that is never empty.",
         ) from None
-    _check_ways(text, rules, TopologicalSorter(starts))
+    _check_ways(text, rules, TopologicalSorter(starts), MAX_WAYS + (_ADDED_WAYS if n_added_bytes else 0))
 
 
 def place_of(told: str, text: str) -> tuple[str, int]:
@@ -153,7 +158,7 @@ def _read(text: str) -> dict[str, _Choices]:
 
 
 def _bounded(digits: str) -> int:
-    return int(digits) if len(digits) < 6 else MAX_WAYS
+    return int(digits) if len(digits) < 6 else _TOO_MANY
 
 
 def _may_be_none(times: str, line: int) -> bool:
@@ -216,11 +221,12 @@ def _starts(choices: _Choices, empty: set[str]) -> Iterator[str]:
 # --- ways to begin --------------------------------------------------------------------------------------
 
 
+_TOO_MANY = MAX_WAYS + _ADDED_WAYS + 1
 _Ways = tuple[int, int]
 """In how many ways something can begin with a character, and in how many it can be empty; past a bound, the bound."""
 
 
-def _check_ways(text: str, rules: dict[str, _Choices], order: TopologicalSorter[str]) -> None:
+def _check_ways(text: str, rules: dict[str, _Choices], order: TopologicalSorter[str], n_most: int) -> None:
     """Refuse rules that can begin in too many ways, in an order in which those that a rule begins with come first.
 
     Raises:
@@ -230,7 +236,7 @@ def _check_ways(text: str, rules: dict[str, _Choices], order: TopologicalSorter[
     for name in order.static_order():
         known[name] = _ways_of(rules[name], known)
     for name, choices in rules.items():
-        if max(_most_ways(choices, known)) > MAX_WAYS:
+        if max(_most_ways(choices, known)) > n_most:
             raise UsageError(
                 f"The rule in line {_line_of_rule(text, name)} of the grammar, {name}, can begin in more than "
                 f"{MAX_WAYS} ways.",
@@ -262,7 +268,7 @@ def _ways_of_item(item: _Item, known: dict[str, _Ways]) -> _Ways:
         once, row = (begins, empty), (0, 1)
         for _ in range(item.times):
             row = _cut(row[0] + row[1] * once[0]), _cut(row[1] * once[1])
-            if max(row) > MAX_WAYS:
+            if max(row) == _TOO_MANY:
                 break
         begins, empty = row
     return begins, _cut(empty + item.can_be_empty)
@@ -282,4 +288,4 @@ def _most_ways(choices: _Choices, known: dict[str, _Ways]) -> Iterator[int]:
 
 
 def _cut(number: int) -> int:
-    return min(number, MAX_WAYS + 1)
+    return min(number, _TOO_MANY)

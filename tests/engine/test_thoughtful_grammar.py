@@ -11,7 +11,7 @@ import pytest
 from app.chat.chat_settings import Constraint
 from app.chat.grammar import grammar_of
 from app.chat.reasoning import split_reasoning
-from app.engine.gbnf import MAX_BYTES
+from app.engine.gbnf import MAX_BYTES, MAX_WAYS, check
 from app.engine.llama import Grammar, Model, NothingAllowedError
 from app.engine.session import Session
 from app.engine.template import Renderer
@@ -49,6 +49,17 @@ def is_whole(model, start: Start, text: str) -> bool:
         return False
     finally:
         state.close()
+
+
+@pytest.mark.parametrize("template", [QWEN, "[THINK][/THINK]<think></think>" + GPT_OSS])
+def test_as_many_ways_to_begin_as_may_be_are_not_too_many_behind_a_thought(template):
+    full = "root ::= " + " | ".join(["ten"] * (MAX_WAYS // 10)) + "\nten ::= " + " | ".join(['"a"'] * 10)
+    check(full)
+    start = with_thought(full, "assistant\n", template)
+    assert start.n_added_bytes
+    check(start.text, start.n_added_bytes)
+    with pytest.raises(UsageError, match="can begin in more"):
+        check(full + ' | "b"')
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from app.engine.gbnf import check, place_of
 from app.engine.llama.backend import forget_log, last_log
 from app.engine.llama.chain import CANDIDATE, candidate_array
 from app.engine.llama.model import Model
-from app.errors import DecodeError, GrammarError, UsageError
+from app.errors import GrammarError, UsageError
 
 _PARSE_ERROR = "error parsing grammar: "
 _MAX_WORDS = 200
@@ -34,8 +34,8 @@ of some grammars there are twice as many, and looking takes four times as long, 
 _HINT = "See llama.cpp's grammars/README.md for how a GBNF grammar is written."
 
 
-class NothingAllowedError(DecodeError):
-    """The grammar allows no token of this vocabulary; never crosses a process as such."""
+class NothingAllowedError(GrammarError):
+    """The grammar allows no token of this vocabulary; crosses a process as its base."""
 
 
 class Grammar:
