@@ -98,6 +98,7 @@ class ScriptedEngine:
 
     Attributes:
         commands: every command that was sent, for assertions.
+        cancelled: those that were told to stop.
     """
 
     def __init__(
@@ -117,15 +118,17 @@ class ScriptedEngine:
         self._ids = itertools.count(1)
         self._n_answered = 0
         self._started = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._death: EngineDiedError | None = None
         self._loaded: Load | None = None
-        self._cancelled: set[int] = set()
+        self.cancelled: set[int] = set()
         self._stirred = asyncio.Event()
         self._died = asyncio.Event()
 
     # --- the contract ---------------------------------------------------------------------------------
 
     async def start(self) -> Hello:
+        self._loop = asyncio.get_running_loop()
         await asyncio.sleep(0)
         if self._start_fault is not None:
             self.die(self._start_fault)
@@ -155,8 +158,11 @@ class ScriptedEngine:
                 self.cancel(command.id)
 
     def cancel(self, command_id: int) -> None:
-        self._cancelled.add(command_id)
-        self._stirred.set()
+        self.cancelled.add(command_id)
+        if asyncio._get_running_loop() is self._loop:
+            self._stirred.set()
+        elif self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._stirred.set)
 
     async def lost(self) -> EngineDiedError:
         await self._died.wait()
@@ -216,7 +222,7 @@ class ScriptedEngine:
         for fraction in (0.0, 0.5, 1.0):
             yield LoadProgress(command.id, "target", fraction)
             await self._pause(self._load_s / 3)
-            if command.id in self._cancelled:
+            if command.id in self.cancelled:
                 raise SlipstreamError("The load was cancelled.")
         if self._die_in_load:
             self.die()
@@ -264,7 +270,7 @@ class ScriptedEngine:
                 self._check()
             if answer.fault is not None and answer.fault_at == i:
                 raise answer.fault
-            if command.id in self._cancelled:
+            if command.id in self.cancelled:
                 yield Done(command.id, "cancelled", "", 0.02, 0.0)
                 return
             yield chunk

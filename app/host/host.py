@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +27,7 @@ from app.host.board import Board
 from app.host.files import PairFiles
 from app.host.jobs import Job, Jobs
 from app.host.lesson_book import LessonBook
+from app.host.patience import Patience
 from app.host.placing import Placed, Placing, in_thread
 from app.host.runtime_engine import RuntimeEngine
 from app.host.turn import Turn, last_event, watch_stop
@@ -36,17 +36,13 @@ from app.metrics.recorder import SessionLog
 from app.models.library import Library, LibraryEntry
 from app.protocol import (
     ChatMessage,
-    Chunk,
     CostsMeasured,
-    Done,
     Hello,
     Loaded,
     LoadProgress,
     MeasureCosts,
-    Prefill,
     Render,
     Rendered,
-    Started,
     Templating,
     Tokenise,
     Tokenised,
@@ -68,6 +64,7 @@ class Host:
         library: Library | None = None,
         session: SessionLog | None = None,
         placing: Placing | None = None,
+        make_patience: Callable[[bool], Patience] = Patience,
     ) -> None:
         self._make_engine = make_engine
         self._files = PairFiles(library or Library())
@@ -75,6 +72,8 @@ class Host:
         self._placing = placing or Placing()
         self._book = LessonBook()
         self._board = Board()
+        self._make_patience = make_patience
+        self._patience = make_patience(False)
         self.subscribe = self._board.subscribe
         self._turns = asyncio.Lock()
         self._engine: Engine | None = None
@@ -177,14 +176,13 @@ class Host:
                 yield event
         finally:
             turn.job.is_wanted = False
-            if turn.job in self._jobs:
-                self._tell_engine_to_cancel(turn.job)
+            self._stop(turn.job)
 
     async def cancel(self) -> None:
         """Stop the load or answer that is running now, or else comes next; return when it has stopped."""
         if (job := self._jobs.next()) is not None:
             job.is_cancelled = True
-            self._tell_engine_to_cancel(job)
+            self._stop(job)
             await job.over.wait()
 
     async def tokenise(self, text: str) -> tuple[int, ...]:
@@ -229,13 +227,12 @@ class Host:
             async with self._turns:
                 engine = self._require_loaded()
                 command = MeasureCosts(engine.next_id(), tuple(n_rows), tuple(positions), repeat)
-                job.command_id = command.id
+                job.running = engine, command.id
                 return (await last_event(engine, command, CostsMeasured)).costs
 
-    def _tell_engine_to_cancel(self, job: Job) -> None:
-        if job.command_id is not None and self._engine is not None:
-            self._engine.cancel(job.command_id)
-            watch_stop(self._engine, job, self._spawn)
+    def _stop(self, job: Job) -> None:
+        job.stop()
+        watch_stop(job, self._patience, self._spawn)
 
     # --- inside: engine and models ------------------------------------------------------------------------
 
@@ -283,7 +280,10 @@ class Host:
 
     def _note_death(self, engine: Engine, fault: EngineDiedError) -> None:
         if engine is self._engine:
-            self._board.enter("died", self._placing.note_death(fault).message)
+            self._board.enter("died", self._told(fault).message)
+
+    def _told(self, fault: EngineDiedError) -> EngineDiedError:
+        return self._placing.note_death(self._patience.explained(fault))
 
     async def _load(self, job: Job, pair: PairChoice, on_progress: Progress | None) -> Loaded:
         target, draft, placed = await self._find_files(pair)
@@ -294,11 +294,11 @@ class Host:
         self._board.become(HostState("loading", None, pair, f"Loading {names}…"))
         command = pair.command(engine.next_id(), target.path, draft.path if draft else None)
         command = self._book.with_lessons(self._placing.command(placed, command))
-        job.command_id = command.id
+        self._patience, job.running = self._make_patience(False), (engine, command.id)
         try:
             loaded = await last_event(engine, command, Loaded, on_progress)
         except EngineDiedError as fault:
-            told = self._placing.note_death(fault)
+            told = self._told(fault)
             died = EngineDiedError(f"{names} was not loaded. {told.message}", told.hint)
             self._board.become(HostState("died", None, before, died.message))
             raise died from fault
@@ -307,9 +307,10 @@ class Host:
             self._board.become(HostState("idle", None, before, detail))
             raise
         finally:
-            job.command_id = None
+            job.running = None
         if self._hello is not None:
             self._session.set_loaded(self._hello, loaded)
+        self._patience = self._make_patience(pair.is_on_processor)
         self._board.become(HostState("idle", loaded, pair))
         return loaded
 
@@ -372,19 +373,14 @@ class Host:
         recorder, command = turn.recorder(self._session.power), turn.command(engine.next_id())
         self._board.enter("answering")
         fault: SlipstreamError | None = None
+        turn.job.running = engine, command.id
         try:
-            async with aclosing(engine.send(command)) as events:
-                async for event in events:
-                    recorder.on_event(event)
-                    if isinstance(event, Done) and event.lessons is not None:
-                        self._book.keep(event.lessons)
-                    if isinstance(event, Started | Prefill | Chunk | Done):
-                        turn.put(event)
+            await turn.fetch(engine.send(command), recorder.on_event, self._patience.note, self._book.note)
         except SlipstreamError as error:
-            fault = self._placing.note_death(error) if isinstance(error, EngineDiedError) else error
+            fault = self._told(error) if isinstance(error, EngineDiedError) else error
             raise fault from None
         finally:
-            turn.job.command_id = None
+            turn.job.running = None
             turn.record(self._session.add(recorder.finish(fault)))
             if isinstance(fault, EngineDiedError):
                 self._note_death(engine, fault)

@@ -15,7 +15,7 @@ import msgspec
 from app.host.catalog_start import with_start
 from app.lessons import Lessons, sound
 from app.paths import cache_dir
-from app.protocol import Load
+from app.protocol import Done, Event, Load
 
 MOST_BYTES = 256 * 1024
 """A larger file is not one of ours: what a pair teaches takes some kilobytes."""
@@ -46,6 +46,11 @@ class LessonBook:
         except (OSError, msgspec.MsgspecError, RecursionError, ValueError) as fault:
             logger.info("what this pair has taught cannot be read: %s", fault)
         return with_start(msgspec.structs.replace(command, lessons=self._kept))
+
+    def note(self, event: Event) -> None:
+        """Keep what an answer has taught, which its last event tells."""
+        if isinstance(event, Done) and event.lessons is not None:
+            self.keep(event.lessons)
 
     def keep(self, lessons: Lessons) -> None:
         """Write down what the pair has taught so far."""

@@ -12,19 +12,17 @@ from typing import Any, TypeVar
 from app.engine.client import Engine
 from app.errors import EngineError, SlipstreamError
 from app.host.jobs import Job
+from app.host.patience import Patience
 from app.host.values import AnswerEvent, ChatRequest
 from app.metrics.power import PowerSource
 from app.metrics.recorder import RunRecorder
 from app.metrics.values import Run
-from app.protocol import Command, Done, Generate, Last, LoadProgress, Sampling
+from app.protocol import Chunk, Command, Done, Event, Generate, Last, LoadProgress, Prefill, Sampling, Started
 
 T = TypeVar("T")
 Ending = TypeVar("Ending", bound=Last)
 
 logger = logging.getLogger(__name__)
-
-STUCK_S = 30.0
-"""How long the engine may take to stop: on a processor it is done within a layer, on a device within a pass."""
 
 
 class Turn:
@@ -37,11 +35,12 @@ class Turn:
         self.sampling = request.sampling or Sampling(seed=secrets.randbits(31))
         self.request = request
         self.job = Job()
+        if request.leaving is not None:
+            request.leaving.then(self.job.leave)
         self._items: asyncio.Queue[AnswerEvent | SlipstreamError | None] = asyncio.Queue()
 
     def command(self, command_id: int) -> Generate:
-        """Return the command for the engine, and remember its id."""
-        self.job.command_id = command_id
+        """Return the command for the engine."""
         request = self.request
         return Generate(
             id=command_id,
@@ -89,6 +88,15 @@ class Turn:
         if self.job.is_wanted:
             self._items.put_nowait(event)
 
+    async def fetch(self, events: AsyncGenerator[Event, None], *listeners: Callable[[Event], None]) -> None:
+        """Pass events on to the listeners, each before the next comes, and to the reader."""
+        async with aclosing(events):
+            async for event in events:
+                for listen in listeners:
+                    listen(event)
+                if isinstance(event, Started | Prefill | Chunk | Done):
+                    self.put(event)
+
     def end(self, fault: SlipstreamError | None) -> None:
         """Tell the reader that this was all, or why it was."""
         self._items.put_nowait(fault)
@@ -122,21 +130,23 @@ async def last_event(
     raise EngineError(f"The engine did not answer ({type(command).__name__}).", "Start the engine again.")
 
 
-def watch_stop(engine: Engine, job: Job, spawn: Callable[[Coroutine[Any, Any, None]], object]) -> None:
+def watch_stop(job: Job, patience: Patience, spawn: Callable[[Coroutine[Any, Any, None]], object]) -> None:
     """See to it, once, that the engine stops a job; nobody does where no loop runs any more."""
     with suppress(RuntimeError):
         asyncio.get_running_loop()
-        if not job.is_watched:
+        if not job.is_watched and job.running is not None:
             job.is_watched = True
-            spawn(end_if_stuck(engine, job))
+            spawn(end_if_stuck(job.running[0], job, patience))
 
 
-async def end_if_stuck(engine: Engine, job: Job, patience_s: float = STUCK_S) -> None:
+async def end_if_stuck(engine: Engine, job: Job, patience: Patience) -> None:
     """End an engine that goes on with what it was told to stop: whoever comes next would wait for ever."""
+    wait_s = patience.seconds
     try:
-        await asyncio.wait_for(job.over.wait(), patience_s)
+        await asyncio.wait_for(job.over.wait(), wait_s)
     except TimeoutError:
-        logger.warning("the engine did not stop within %.0f s and is ended", patience_s)
+        patience.end(wait_s)
+        logger.warning("%s", patience.why)
         await engine.close()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.host.computing import is_processor
+from app.host.leaving import Leaving
 from app.metrics.values import Run
 from app.protocol import (
     ChatMessage,
@@ -83,6 +84,7 @@ class ChatRequest:
     ``reuse_memory`` off: evaluate the prompt from nothing, so that answers can be compared (see ``Generate``).
     ``slide``: where the context is too short, leave out the oldest turns, with a notice. ``pair`` is loaded first if it
     is not, in the same turn; ``on_recorded`` is called with the run on the host's loop before the answer's stream ends.
+    ``leaving`` tells, from any thread, that nobody waits for the answer any more; closing its stream tells it, too.
     """
 
     messages: tuple[ChatMessage, ...] = ()
@@ -99,6 +101,7 @@ class ChatRequest:
     n_top_logprobs: int = -1
     pair: PairChoice | None = None
     on_recorded: Callable[[Run], None] | None = None
+    leaving: Leaving | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from starlette.responses import Response
 
 from app.errors import SlipstreamError
 from app.host import AnswerEvent, ChatRequest
+from app.host.leaving import Leaving
 from app.metrics.values import Run
 from app.protocol import Chunk, Done, NoticeInfo, Prefill, Started
 from app.server.bridge import Bridge
+from app.server.connection import OnGone
 from app.server.desk import Desk
 from app.server.faults import fault_of
 from app.server.guard import Receive, Scope, Send
@@ -49,7 +51,8 @@ class AnswerResponse(Response):
     """Answers as a stream of server-sent events, or as one JSON document.
 
     Nothing is sent before the engine has taken the request, so that what is wrong with it still has its own status.
-    A client that leaves, at any moment, cancels the answer. It takes a place in the queue once it is ready: what comes
+    A client that leaves, at any moment, cancels the answer; the engine hears of it from the connection itself, before
+    this task or the host comes round to it. It takes a place in the queue once it is ready: what comes
     before that, which may be a model that is pulled for an hour, is nobody else's business.
     """
 
@@ -57,19 +60,23 @@ class AnswerResponse(Response):
         super().__init__()
         self._way, self._make_ready = way, make_ready
         self._is_stream = is_stream
+        self._leaving = Leaving()
         self._ready: Ready | None = None
         self._started: Started | None = None
         self._done: Done | None = None
         self._run: Run | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, until it is done or nobody is there any more."""
+        on_gone: OnGone = scope.get("state", {}).get("on_gone", set())
+        on_gone.add(self._leaving.say)
         work = asyncio.ensure_future(self._answer(send))
         leaving = asyncio.ensure_future(_left(receive))
         try:
             await asyncio.wait((work, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
             is_gone = not work.done()
+            on_gone.discard(self._leaving.say)
             for task in (work, leaving):
                 task.cancel()
             await asyncio.gather(work, leaving, return_exceptions=True)
@@ -83,7 +90,7 @@ class AnswerResponse(Response):
         try:
             ready = self._ready = await self._make_ready()
             with self._way.desk.place():
-                async with aclosing(self._way.bridge.answer(ready.request)) as batches:
+                async with aclosing(self._way.bridge.answer(ready.request, self._leaving)) as batches:
                     await (self._stream(ready, batches, send) if self._is_stream else self._whole(ready, batches, send))
         except SlipstreamError as error:
             fault = fault_of(error)

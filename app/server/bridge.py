@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from app.errors import EngineDiedError, SlipstreamError
 from app.host import AnswerEvent, ChatRequest, Host, HostState
+from app.host.leaving import Leaving
 from app.metrics.values import Run
 
 T = TypeVar("T")
@@ -38,20 +39,21 @@ class Bridge:
         """What the host is doing; a value that never changes."""
         return self._host.state
 
-    async def answer(self, request: ChatRequest) -> AsyncGenerator[list[AnswerEvent | Run], None]:
+    async def answer(self, request: ChatRequest, leaving: Leaving) -> AsyncGenerator[list[AnswerEvent | Run], None]:
         """Have a request answered; yield what has come since the last time, the record of it last.
 
-        Closing the iterator, or cancelling who waits, stops the engine within a step.
+        Leaving stops the engine within a step, whatever the host's loop is doing, and so does closing the iterator.
 
         Raises:
             SlipstreamError: it could not be answered, or not to its end.
         """
         feed = _Feed(asyncio.get_running_loop())
-        work = self._begin(feed.fill(self._host, request))
+        work = self._begin(feed.fill(self._host, replace(request, leaving=leaving)))
         try:
             while batch := await feed.take():
                 yield batch
         finally:
+            leaving.say()
             work.cancel()
 
     async def unload(self) -> None:

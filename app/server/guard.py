@@ -15,7 +15,8 @@ import logging
 import re
 import socket
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 from app.server.faults import Fault
@@ -49,7 +50,7 @@ class Guard:
         self._names = {name.lower() for name in (*options.allowed_hosts, *_names(options))}
         self._origins = {origin.lower() for origin in options.cors_origins}
         self._key = _digest(options.key.encode()) if options.key else b""
-        self._n_bytes_held = 0
+        self._n_bytes_coming = self._n_bytes_held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Look at one request."""
@@ -63,7 +64,8 @@ class Guard:
             self._check(scope, headers)
             body = _Replay(await self._body(headers, receive), receive, self._let_go)
             try:
-                await self._app(scope, body, reply.send)
+                with self._held(body.n_bytes):
+                    await self._app(scope, body, reply.send)
             finally:
                 body.let_go()
         except Fault as fault:
@@ -139,25 +141,37 @@ class Guard:
         try:
             async with asyncio.timeout(self._limits.body_s):
                 async for part in _parts(receive):
-                    self._n_bytes_held += len(part)
+                    self._n_bytes_coming += len(part)
                     parts.append(part)
                     self._check_size(sum(map(len, parts)))
         except TimeoutError:
-            self._n_bytes_held -= sum(map(len, parts))
+            self._n_bytes_coming -= sum(map(len, parts))
             words = f"The body did not come within {self._limits.body_s:.0f} seconds."
             raise Fault(408, words, code="timeout", headers=_CLOSE) from None
         except BaseException:
-            self._n_bytes_held -= sum(map(len, parts))
+            self._n_bytes_coming -= sum(map(len, parts))
             raise
         return b"".join(parts)
 
     def _let_go(self, n_bytes: int) -> None:
-        self._n_bytes_held -= n_bytes
+        self._n_bytes_coming -= n_bytes
+
+    @contextmanager
+    def _held(self, n_bytes: int) -> Iterator[None]:
+        """Count what a request has sent, and what was made of that, until it is answered."""
+        if self._n_bytes_held + n_bytes > self._limits.n_held_bytes:
+            words = f"The requests that wait hold {self._n_bytes_held} bytes already. Try again in a moment."
+            raise Fault(429, words, "rate_limit_error", "bodies", headers={"retry-after": "1"})
+        self._n_bytes_held += n_bytes
+        try:
+            yield
+        finally:
+            self._n_bytes_held -= n_bytes
 
     def _check_size(self, n_bytes: int) -> None:
         if n_bytes > self._limits.n_body_bytes:
             raise self._too_large()
-        if self._n_bytes_held > self._limits.n_all_body_bytes:
+        if self._n_bytes_coming > self._limits.n_all_body_bytes:
             raise Fault(429, "Too much is being sent at once.", "rate_limit_error", "bodies", headers=_CLOSE)
 
     def _too_large(self) -> Fault:
@@ -200,6 +214,7 @@ class _Replay:
 
     def __init__(self, body: bytes, receive: Receive, on_read: Callable[[int], None]) -> None:
         self._body: bytes | None = body
+        self.n_bytes = len(body)
         self._receive, self._on_read = receive, on_read
 
     async def __call__(self) -> Message:

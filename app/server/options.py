@@ -27,6 +27,7 @@ class Limits:
         send_s: a client that does not read what it asked for.
         n_body_bytes: one body.
         n_all_body_bytes: the bodies that are being received, together, until they are read.
+        n_held_bytes: what requests that wait or are answered have sent, together; what is more gets a 429.
         n_connections: open at once.
         n_waiting: requests that wait for their turn; more get a 429.
         n_pulls: models that are downloaded at once.
@@ -40,6 +41,7 @@ class Limits:
     n_header_bytes: int = 32 * 1024
     n_body_bytes: int = 8 * 1024 * 1024
     n_all_body_bytes: int = 64 * 1024 * 1024
+    n_held_bytes: int = 128 * 1024 * 1024
     n_connections: int = 512
     n_waiting: int = 128
     n_pulls: int = 2

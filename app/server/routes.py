@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -29,6 +30,8 @@ _DESCRIPTION = (
     "The OpenAI API on this computer, with speculative decoding. Each request may say how it is drafted; changing that "
     "does not load the model again."
 )
+_FORM = re.compile(r"^constrained-|^function-|[\[(]|^[A-Z]")
+_MAX_FAULT = 400
 _ALWAYS = (400, 401, 403, 404, 408, 413, 429)
 
 
@@ -130,12 +133,22 @@ def _add_faults(app: FastAPI) -> None:
 
 def _invalid(error: RequestValidationError) -> Fault:
     """Return what the first fault of a body is; what was sent is not repeated."""
-    first: dict[str, Any] = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body" and not str(part).startswith("function-"))
-    if first["type"] == "json_invalid":
+    faults: list[dict[str, Any]] = list(error.errors())
+    if faults[0]["type"] == "json_invalid":
         return Fault(400, "The body is not JSON.", code="json")
-    message = f"{place}: {first['msg']}." if place else f"The body: {first['msg']}."
-    return Fault(400, message, code="invalid_value", param=place[:256] or None)
+    # Of what may have several forms, the form that was followed furthest is the one that was meant.
+    field = faults[0]["loc"][:2]
+    meant = max((fault for fault in faults if fault["loc"][:2] == field), key=lambda fault: len(fault["loc"]))
+    place = _place(meant)
+    words = dict.fromkeys(fault["msg"] for fault in faults if _place(fault) == place)
+    message = ", or: ".join(words)
+    message = f"{place}: {message}." if place else f"The body: {message}."
+    return Fault(400, message[:_MAX_FAULT], code="invalid_value", param=place[:256] or None)
+
+
+def _place(fault: dict[str, Any]) -> str:
+    """Return the field that a fault is in, without the names that the forms have which it may have."""
+    return ".".join(str(part) for part in fault["loc"] if part != "body" and not _FORM.search(str(part)))
 
 
 def _description(app: FastAPI, options: ServerOptions) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -20,6 +21,8 @@ from app.errors import (
 )
 from app.host import ChatRequest, Host, HostState, PairChoice
 from app.host.jobs import Job
+from app.host.leaving import Leaving
+from app.host.patience import Patience
 from app.host.turn import end_if_stuck
 from app.models.library import Library
 from app.protocol import ChatMessage, Chunk, Done, Generate, Load, MemoryTypes, Sampling, Speculation, Started, Tokenise
@@ -34,11 +37,11 @@ SLOW = Answer(pace_s=0.02)
 class Bench:
     """A host whose engines are scripted, and what it told its subscriber."""
 
-    def __init__(self, *engines: ScriptedEngine) -> None:
+    def __init__(self, *engines: ScriptedEngine, **how) -> None:
         self.engines = list(engines) or [ScriptedEngine()]
         self.used: list[ScriptedEngine] = []
         self.states: list[HostState] = []
-        self.host = Host(make_engine=self._next_engine, library=Library())
+        self.host = Host(make_engine=self._next_engine, library=Library(), **how)
         self.host.subscribe(self.states.append)
 
     def _next_engine(self) -> ScriptedEngine:
@@ -300,6 +303,47 @@ def test_closing_the_iterator_cancels_and_is_recorded():
     assert text_of(run(bench, body)) == "next"
     assert bench.stops == ["cancelled", "eos"]
     assert 0 < bench.host.session.runs[0].tokens < len(tokens_of(POEM))
+
+
+def test_who_leaves_on_another_thread_is_heard_by_the_engine_before_the_hosts_loop_comes_round():
+    bench = Bench(ScriptedEngine([Answer(text="word " * 400, pace_s=60), Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        leaving = Leaving()
+        stream = bench.host.answer(replace(ASK, leaving=leaving))
+        await started(stream)
+        (command,) = bench.sent(Generate)
+        thread = threading.Thread(target=leaving.say)
+        thread.start()
+        thread.join()  # no other task of the loop has had its turn
+        assert command.id in bench.used[0].cancelled
+        assert [event async for event in stream] == []
+        return await bench.ask()
+
+    assert text_of(run(bench, body)) == "next"
+    assert bench.stops == ["cancelled", "eos"]
+
+
+def test_who_has_left_before_its_turn_is_never_sent_and_one_that_is_over_stops_nobody_else():
+    bench = Bench(ScriptedEngine(), ScriptedEngine([Answer("next"), SLOW]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        gone, over = Leaving(), Leaving()
+        gone.say()
+        assert await bench.ask(replace(ASK, leaving=gone)) == []
+        assert text_of(await bench.ask(replace(ASK, leaving=over))) == POEM
+        await bench.host.restart()  # an engine that counts from the beginning
+        assert text_of(await bench.ask()) == "next"
+        stream = bench.host.answer(ASK)
+        await started(stream)
+        over.say()
+        assert [event async for event in stream][-1].stop_reason == "eos"
+
+    run(bench, body)
+    assert all(not engine.cancelled for engine in bench.used)
+    assert len(bench.sent(Generate)) == 3
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.001, 0.03, 0.1])
@@ -857,6 +901,28 @@ class Deaf(ScriptedEngine):
         self.told = [*getattr(self, "told", []), command_id]
 
 
+class Impatience(Patience):
+    """One that is over at once."""
+
+    seconds = 0.05
+
+
+def test_that_an_engine_hung_is_said_and_the_next_question_has_another(expect_log):
+    expect_log("did not stop within")
+    bench = Bench(Deaf([SLOW]), ScriptedEngine([Answer("next")]), make_patience=Impatience)
+
+    async def body():
+        await bench.host.load(STARTER)
+        stream = bench.host.answer(replace(ASK, pair=STARTER))
+        await started(stream)
+        await stream.aclose()
+        return await bench.ask(replace(ASK, pair=STARTER))
+
+    assert text_of(run(bench, body)) == "next"
+    assert "did not stop within 0 s of being told to" in next(s.detail for s in bench.states if s.phase == "died")
+    assert "did not stop" in bench.host.session.runs[0].error
+
+
 def test_an_engine_that_does_not_stop_is_ended_and_one_that_does_is_not(expect_log):
     expect_log("did not stop within")
 
@@ -864,7 +930,7 @@ def test_an_engine_that_does_not_stop_is_ended_and_one_that_does_is_not(expect_l
         for is_stopping in (True, False):
             engine, job = ScriptedEngine(), Job()
             await engine.start()
-            waiting = asyncio.ensure_future(end_if_stuck(engine, job, 0.05))
+            waiting = asyncio.ensure_future(end_if_stuck(engine, job, Impatience(False)))
             await asyncio.sleep(0)
             if is_stopping:
                 job.over.set()

@@ -306,6 +306,49 @@ def test_a_grammar_that_is_too_ambiguous_is_the_clients_own_fault(starter):
     assert starter.post({**ASK, "max_tokens": 4})[0] == 200
 
 
+@pytest.mark.parametrize(
+    ("fields", "param", "words"),
+    [
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages.0.content.0.type", "'text'"),
+        ({"messages": [{"role": "user", "content": 5}]}, "messages.0.content", "valid string, or: "),
+        ({"spec_n_max": "AUTO"}, "spec_n_max", "'auto' or 'rolling'"),
+        ({"tool_choice": "maybe"}, "tool_choice", "'required'"),
+        ({"tool_choice": {"type": "function", "function": {}}}, "tool_choice.function.name", "required"),
+        ({"max_tokens": 0}, "max_tokens", "greater than or equal to 1"),
+    ],
+)
+def test_what_is_wrong_with_a_field_is_told_by_its_own_name(local, fields, param, words):
+    status, answer = local.post({**ASK, **fields})
+    assert (status, answer["error"]["param"]) == (400, param), answer
+    assert words in answer["error"]["message"]
+
+
+def test_what_is_no_http_is_told_in_the_form_of_all_errors(local):
+    for data in (
+        b"GET /health HTTP/1.1\r\n\r\n",
+        b"nonsense\r\n\r\n",
+        b"GET /health HTTP/1.1\r\nHost: a\r\nHost\r\n\r\n",
+    ):
+        head, _, body = local.raw(data, wait_s=5).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 ")
+        assert json.loads(body)["error"]["code"] == "http"
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+@pytest.mark.parametrize("grammar", [r"root ::= [^\x00-\U0010ffff]", r'root ::= "a" [^\x00-\U0010ffff]'])
+def test_a_grammar_that_allows_nothing_is_the_clients_own_fault(starter, grammar, is_stream):
+    body = {**ASK, "grammar": grammar, "max_tokens": 40, "stream": is_stream}
+    status, answer = starter.post(body)
+    if is_stream:  # it had begun
+        assert status == 200
+        answer = json.loads(answer.split(b"data: ")[-1])
+    else:
+        assert status == 400
+    assert (answer["error"]["type"], answer["error"]["code"]) == ("invalid_request_error", "grammar"), answer
+    assert "allows no token" in answer["error"]["message"]
+    assert starter.post({**ASK, "max_tokens": 4})[0] == 200
+
+
 def test_it_serves_on_the_sixth_version_too_and_two_do_not_share_a_port():
     with serving([Answer()], address="::1") as running:
         assert running.url.startswith("http://[::1]:")

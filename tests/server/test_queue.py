@@ -24,11 +24,12 @@ from tests.server.conftest import ASK, read_all, serving
 HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
-def send(running, **fields) -> socket.socket:
+def send(running, *, is_kept=False, **fields) -> socket.socket:
     """Send a request and leave the answer to be read."""
     body = json.dumps({**ASK, **fields}).encode()
     connection = socket.create_connection(("127.0.0.1", running.port), timeout=20)
-    connection.sendall(HEAD + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    end = b"" if is_kept else b"Connection: close\r\n"
+    connection.sendall(HEAD + end + b"Content-Length: %d\r\n\r\n" % len(body) + body)
     return connection
 
 
@@ -75,6 +76,29 @@ def test_no_more_than_a_step_is_computed_for_one_who_has_left():
             assert n_read <= run.tokens <= n_read + 1
 
 
+@pytest.mark.parametrize("is_pipelined", [False, True])
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_the_engine_hears_of_one_who_leaves_while_the_hosts_loop_is_busy(is_stream, is_pipelined):
+    """The loop is the window's, and a gap in it is longer than many steps; a request that waits hides no end either."""
+    with serving([Answer(text="word " * 400, burst=5, pace_s=60)]) as running:
+        connection = send(running, stream=is_stream, is_kept=is_pipelined)
+        until(lambda: running.host.state.phase == "answering")
+        if is_pipelined:
+            time.sleep(0.1)
+            connection.sendall(HEAD + b"Content-Length: 2\r\n\r\n{}")
+            time.sleep(0.1)
+        held = threading.Event()
+        running.loop.call_soon_threadsafe(held.wait, 40)
+        try:
+            connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+            until(lambda: running.engine.cancelled, limit_s=20)
+        finally:
+            held.set()
+        until(lambda: running.host.state.phase == "idle")
+        assert running.host.session.runs[-1].stop_reason == "cancelled"
+
+
 def test_one_who_leaves_the_queue_is_never_asked_for(slow):
     first = send(slow, stream=True)
     until(lambda: slow.host.state.phase == "answering")
@@ -111,6 +135,27 @@ def test_bodies_of_those_who_wait_leave_room_for_others():
             until(lambda n=n: queue(running) == n + 1)
         for one in held:
             one.close()
+        until(lambda: queue(running) == 0)
+
+
+def test_what_all_who_wait_have_sent_is_bounded():
+    limits = Limits(n_body_bytes=8_000, n_held_bytes=15_000)
+    with serving([Answer(text="word " * 400, pace_s=0.1)], limits=limits) as running:
+        held = []
+        for n in range(2):
+            held.append(send(running, user="x" * 6_000))
+            until(lambda n=n: queue(running) == n + 1)
+        status, answer = running.post({**ASK, "user": "x" * 6_000})
+        assert (status, answer["error"]["code"]) == (429, "bodies")
+        assert "wait hold 12" in answer["error"]["message"]
+        held.append(send(running))  # a short one has room
+        until(lambda: queue(running) == 3)
+        for one in held:
+            one.close()
+        until(lambda: queue(running) == 0)
+        last = send(running, user="x" * 7_000)
+        until(lambda: queue(running) == 1)
+        last.close()
         until(lambda: queue(running) == 0)
 
 

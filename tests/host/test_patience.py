@@ -1,0 +1,45 @@
+"""How long an engine may take to stop follows what its steps take."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.death import HINT
+from app.errors import EngineDiedError
+from app.host.patience import LEAST_S, TIMES, UNSEEN_S, Patience
+from app.protocol import Engagement, Prefill, Started
+
+STARTED = Started(1, 600, 0, Engagement(engaged=False, reason="Off."))
+
+
+def test_on_the_processor_a_step_is_broken_off_and_elsewhere_the_first_long_one_is_waited_for():
+    assert Patience(True).seconds == LEAST_S
+    device = Patience(False)
+    assert device.seconds == UNSEEN_S
+    device.note(STARTED)
+    device.note(Prefill(1, 40, 600))  # short: tells nothing of a long one
+    assert device.seconds == UNSEEN_S
+    device.note(Prefill(1, 552, 600))
+    assert device.seconds == LEAST_S
+    device.note(STARTED)
+    device.note(Prefill(1, 88, 88))
+    assert device.seconds == LEAST_S
+
+
+def test_steps_that_take_long_are_given_a_multiple_of_that():
+    slow = Patience(True)
+    slow.note(STARTED)
+    slow._heard_s -= 20  # as if that much time had passed
+    slow.note(Prefill(1, 128, 600))
+    assert slow.seconds == pytest.approx(TIMES * 20, abs=1)
+    slow.note(STARTED)  # what lies between two answers is no step
+    slow._heard_s -= 500
+    slow.note(STARTED)
+    assert slow.seconds == pytest.approx(TIMES * 20, abs=1)
+
+
+def test_what_was_waited_for_in_vain_is_said_and_nothing_else():
+    patience, fault = Patience(False), EngineDiedError("The engine was stopped.", HINT)
+    assert patience.explained(fault) is fault
+    patience.end(180.0)
+    assert "did not stop within 180 s" in patience.explained(fault).message
