@@ -165,10 +165,7 @@ async def _desk(chosen: InferOptions) -> AsyncIterator[Desk]:
     from app.cli.on_demand import have_here
     from app.cli.voices import LocalVoice
 
-    pair = chosen.pair()
-    pair = replace(pair, target=await have_here(pair.target, at_once=chosen.pull))
-    if pair.draft is not None:
-        pair = replace(pair, draft=await have_here(pair.draft, at_once=chosen.pull))
+    pair = await have_here(chosen.pair(), at_once=chosen.pull)
     async with host() as owner:
         local = LocalVoice(owner)
         await local.load(pair)

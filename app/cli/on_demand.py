@@ -3,46 +3,72 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.cli.terminal import ask_yes, can_ask, note
 from app.engine.byte_cursor import size_in_words
 from app.errors import ModelNotFoundError
+from app.host import PairChoice
 from app.host.background import beside
 from app.models.library import Library
+
+if TYPE_CHECKING:
+    from app.models.remote import Item
 
 _OF_HUB = re.compile(r"(?:https://)?(?:(?:www\.)?(?:huggingface\.co|hf\.co)/)?[\w.-]+/[\w.-]+(?::[\w.-]+)?")
 """What a repository is called, perhaps with a quantisation."""
 
 
-async def have_here(name: str, *, at_once: bool) -> str:
-    """Return a name under which the model is on this machine, after getting it if it must be.
+async def have_here(pair: PairChoice, *, at_once: bool) -> PairChoice:
+    """Return a pair by names under which its models are on this machine, after getting those that must be.
+
+    Both are looked for before anything is got: a target may take an hour, and no draft of that name be anywhere.
 
     Args:
-        name: as the person wrote it.
+        pair: named as the person wrote it.
         at_once: get what is missing without asking.
 
     Raises:
-        ModelNotFoundError: it is not here, and nobody wants it to be.
+        ModelNotFoundError: one of them is nowhere, or nobody wants it to be here.
         SlipstreamError: the hub does not give it.
     """
-    if not _may_be_of_hub(name) or await beside(lambda: _is_here(name), "library"):
-        return name
+    names = [name for name in (pair.target, pair.draft) if name is not None]
+    missing = [name for name in names if await _is_missing(name)]
+    if missing and (others := set(names) - set(missing)):
+        await beside(lambda: [Library().resolve(name) for name in others], "library")
+    items = {name: await _wanted(name, at_once=at_once) for name in missing}
+    here = {name: await _got(item) for name, item in items.items()}
+    return replace(pair, target=here.get(pair.target, pair.target), draft=here.get(pair.draft or "", pair.draft))
+
+
+async def _is_missing(name: str) -> bool:
+    return _may_be_of_hub(name) and not await beside(lambda: _is_here(name), "library")
+
+
+async def _wanted(name: str, *, at_once: bool) -> Item:
+    """Return what the hub has of a name, if it is to be got."""
     if not at_once and not can_ask():
         raise ModelNotFoundError(
             f"{name} is not on this machine.", f"Get it with the command pull {name}, or add --pull."
         )
-    from app.cli.pull import fetch
     from app.models.hub import Hub
 
-    hub = Hub()
-    item = await beside(lambda: hub.resolve(name), "hub")
+    item = await beside(lambda: Hub().resolve(name), "hub")
     size = size_in_words(sum(file.n_bytes for file in item.files))
     if at_once:
         note(f"{item.title} is not on this machine: getting it ({size}).")
     elif not ask_yes(f"{item.title} is not on this machine. Get it ({size})?"):
         raise ModelNotFoundError(f"{name} is not on this machine.", "The command list shows what is.")
-    done = await fetch(hub, item)
+    return item
+
+
+async def _got(item: Item) -> str:
+    from app.cli.pull import fetch
+    from app.models.hub import Hub
+
+    done = await fetch(Hub(), item)
     return str(done.paths[0])
 
 

@@ -60,9 +60,7 @@ class Desk:
             SlipstreamError: it cannot be loaded.
         """
         voice = self.local()
-        target = await have_here(pair.target, at_once=self.talk.chosen.pull)
-        draft = await have_here(pair.draft, at_once=self.talk.chosen.pull) if pair.draft else None
-        pair = replace(pair, target=target, draft=draft)
+        pair = await have_here(pair, at_once=self.talk.chosen.pull)
         with first_interrupt(voice.stop):
             await voice.load(pair)
         self.pair = pair

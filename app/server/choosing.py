@@ -71,6 +71,8 @@ class Chooser:
         base = defaults.pair
         _check_drafting(request, defaults)
         needs_draft = "draft-simple" in (spec_types(request) or ()) and request.spec_draft_model is None
+        if request.spec_draft_model not in (None, base.draft):
+            await self._check_there_is(request.spec_draft_model or "")
         target = await self._target(request.model, base, needs_draft=needs_draft)
         draft, types = await self._drafter(request, defaults, target)
         pair = replace(base, target=target, draft=draft)
@@ -129,28 +131,52 @@ class Chooser:
             return words
         return str(await self._known_or_found(words))
 
+    async def _check_there_is(self, words: str) -> None:
+        """Look for a draft model, here or on the hub, before a target is pulled for it, which may take an hour.
+
+        Raises:
+            SlipstreamError: there is none.
+        """
+        if await self._known(words) is None:
+            await self._pulls.look(words)
+
     async def _known_or_found(self, words: str, *, needs_draft: bool = False) -> Path:
-        found_s, path = self._found.get(words, (-_KNOWN_S, Path()))
-        now_s = time.monotonic()
-        if now_s - found_s >= _KNOWN_S:
-            path = await self._find(words, needs_draft=needs_draft)
-            if len(self._found) >= _N_KNOWN:
-                self._found.clear()
-            self._found[words] = (now_s, path)
+        """Return the file of what a client names, which is pulled if it is not here.
+
+        Raises:
+            ModelNotFoundError: there is none.
+            UsageError: it would be pulled for a request that needs a draft model and has none.
+        """
+        if (path := await self._known(words)) is not None:
+            return path
+        if needs_draft:
+            raise _no_draft_model()
+        return self._keep(words, await self._pulls.get(words))
+
+    async def _known(self, words: str) -> Path | None:
+        found_s, path = self._found.get(words, (-_KNOWN_S, None))
+        if path is not None and time.monotonic() - found_s < _KNOWN_S:
+            return path
+        path = await self._find(words)
+        return None if path is None else self._keep(words, path)
+
+    def _keep(self, words: str, path: Path) -> Path:
+        if len(self._found) >= _N_KNOWN:
+            self._found.clear()
+        self._found[words] = (time.monotonic(), path)
         return path
 
-    async def _find(self, words: str, *, needs_draft: bool) -> Path:
-        """Return the file of what a client names.
+    async def _find(self, words: str) -> Path | None:
+        """Return the file of what a client names, None where it may be pulled.
 
         Raises:
             ModelNotFoundError: there is none; where one can be pulled, the hint says how.
-            UsageError: it would be pulled for a request that needs a draft model and has none.
         """
         if _CONTROL.search(words) or "\\\\" in words or words.startswith(("//", "~")):
             raise _unknown(words)
         if Path(words).is_absolute():
             return await beside(lambda: self._at(Path(words)), "finding a model")
-        entries, names = await beside(self._known, "finding a model")
+        entries, names = await beside(self._all, "finding a model")
         if (meant := is_meant(words, entries)) is not None:
             return meant.path
         if not _REPO.fullmatch(words) or ".." in words:
@@ -160,11 +186,9 @@ class Chooser:
                 f"{words} is not on this computer.",
                 f"Get it with: slipstream pull {words} (or start the server with --pull)",
             )
-        if needs_draft:
-            raise _no_draft_model()
-        return await self._pulls.get(words)
+        return None
 
-    def _known(self) -> tuple[list[LibraryEntry], list[str]]:
+    def _all(self) -> tuple[list[LibraryEntry], list[str]]:
         contents = self._library.contents()
         entries = [*contents.models, *contents.drafters]
         return entries, [entry.name for entry in entries]

@@ -51,10 +51,7 @@ class Pulls:
             BusyError: too many others are being pulled.
             SlipstreamError: it is not there, or cannot be got.
         """
-        from app.models.hub import Hub
-
-        hub = await beside(Hub, "asking the hub")
-        item = await beside(lambda: hub.resolve(words), "asking the hub")
+        hub, item = await _found(words)
         pull = await self._begun(hub, item)
         pull.n_waiting += 1
         try:
@@ -63,6 +60,14 @@ class Pulls:
             pull.n_waiting -= 1
             if not pull.n_waiting:
                 pull.task.cancel()
+
+    async def look(self, words: str) -> None:
+        """Ask the hub whether it has something of a name.
+
+        Raises:
+            SlipstreamError: it has not, or does not answer.
+        """
+        await _found(words)
 
     async def _begun(self, hub: Hub, item: Item) -> _Pull:
         files = tuple(file.digest for file in item.files)
@@ -86,6 +91,13 @@ class Pulls:
     async def _pulled(self, hub: Hub, item: Item) -> Path:
         async with self._places:
             return await _pulled(hub, item)
+
+
+async def _found(words: str) -> tuple[Hub, Item]:
+    from app.models.hub import Hub
+
+    hub = await beside(Hub, "asking the hub")
+    return hub, await beside(lambda: hub.resolve(words), "asking the hub")
 
 
 async def _pulled(hub: Hub, item: Item) -> Path:

@@ -256,6 +256,15 @@ def test_pull_gets_model_and_draft(hub, tiny_pair):
     assert second.stderr == ""
 
 
+@pytest.mark.parametrize("draft", ["no-such-model", "/no/such/model.gguf", "org/none-GGUF"])
+def test_a_draft_that_is_nowhere_is_said_before_the_target_is_got(hub, tiny_pair, draft):
+    hub.add("org/tiny-GGUF", "tiny-Q8_0.gguf", tiny_pair.target)
+    done = run("infer", "org/tiny-GGUF:Q8_0", "--draft-model", draft, "-p", "abc", "--pull", *SHORT)
+    assert done.returncode == 1
+    assert draft in done.stderr
+    assert not any(seen.origin == "storage" for seen in hub.seen)
+
+
 def test_a_repository_that_is_not_there_is_said(hub):
     done = run("infer", "org/nothing", "-p", "abc", "--pull")
     assert done.returncode == 1

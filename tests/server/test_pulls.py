@@ -140,3 +140,18 @@ def test_what_no_file_makes_right_is_refused_before_anything_is_pulled(hub, fiel
         status, answer = running.post({**ASK, "model": "org/tiny-GGUF", **fields})
     assert (status, words in answer["error"]["message"]) == (400, True), answer
     assert not hub.seen
+
+
+@pytest.mark.parametrize(
+    ("draft", "words"),
+    [
+        ("no-such-model", "No model is called"),
+        ("/no/such/model.gguf", "no model at that path"),
+        ("org/none-GGUF", "org/none-GGUF"),
+    ],
+)
+def test_a_draft_that_is_not_there_is_told_before_the_target_is_pulled(hub, draft, words):
+    with serving([Answer()], may_pull=True) as running:
+        status, answer = running.post({**ASK, "model": "org/tiny-GGUF", "spec_draft_model": draft})
+    assert (status, words in answer["error"]["message"]) == (404, True), answer
+    assert not n_fetched(hub, "tiny")
