@@ -79,7 +79,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, in the form of all errors; where an answer is on its way, only hang up."""
-        if self.cycle is None or self.cycle.response_complete:
+        if self.conn.our_state in (h11.IDLE, h11.DONE):
             body = Fault(400, msg, code="http").body()
             self.transport.write(_MALFORMED % (len(body), body))
         self._end()
