@@ -6,9 +6,10 @@ probability it gives each word tells how likely that word is to be kept (:mod:`a
 long as another word is likely to be worth its time, and what it drafted is cut to the length with the highest
 E(k) - rate x time, where the rate is what the time would earn otherwise (fractional programming: Dinkelbach 1967).
 
+How sure the target is of its own words tells beforehand whether it is worth it (:mod:`app.engine.foresight`).
 Estimates can be wrong, so there is a purse (:mod:`app.engine.purse`): what speculation has cost so far against plain
 decoding of the same tokens, and how much of that an answer can bear. When it is empty the drafter pauses and is tried
-again now and then. A draft model that was paused first tells what it would have drafted (:mod:`app.engine.review`).
+again now and then. A draft model that catches up tells what it would have drafted (:mod:`app.engine.review`).
 
 A drafter that costs nothing to ask (n-gram) is asked first; how long its place agrees with the text stands for the
 probability that it does not have.
@@ -23,14 +24,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
-from msgspec import structs
-
 from app.engine.acceptance import cumulated
 from app.engine.asking import Asked, Pause
-from app.engine.costs import FEW, MANY
+from app.engine.copies import best_copy
+from app.engine.costs import FEW, MANY, as_if_awake
 from app.engine.draft_length import PARTLY, Ask
-from app.engine.evidence import SAMPLED, Evidence, prior_alpha
-from app.engine.purse import ALLOWANCE, N_NEW, NEW_ALLOWANCE, Purse
+from app.engine.evidence import EASE, N_NEW, SAMPLED, Evidence, prior_alpha
+from app.engine.foresight import CHEAP, KNOWN, Foresight
+from app.engine.purse import Purse
 from app.engine.review import FEW_TO_HEAR, MOST_REVIEWED, Place, plain_steps_at_best
 from app.engine.worth import Worth
 from app.protocol import Plan, Step
@@ -38,17 +39,14 @@ from app.protocol import Plan, Step
 CEILING = 1.02
 """A drafter that could not reach this speed-up even if everything were accepted is not prefilled at all."""
 
-VERY_SURE = 0.85
-"""Chance from which a copied draft is not weighed against the purse: what agrees on many tokens goes on agreeing."""
-
 WINDOW = 32
 """Fewest tokens that a drafter starts again on where catching up with all would cost too much."""
 
 PAYS = 1.01
 """Expected speed-up from which a drafter is asked."""
 
-HELD_UP = 8.0
-"""A step counts as at most so many times what it was expected to take."""
+MOSTLY = 0.7
+"""Share of the text from which on a part in view is not worth having: it would soon be all of it."""
 
 USUAL_ANSWER_TOKENS = 160
 """Tokens that an answer is expected to have still, when nothing better is known."""
@@ -66,6 +64,7 @@ class AutoLength:
         prefill_s: what the answer took before its first token.
         can_hear: a draft model can say what it would have drafted: no choice depends on more than its row.
         models: who is engaged and runs a model; None is whoever is loaded.
+        foresight: what the target's own rows tell; None if nobody looks at them.
         purse: what it may cost.
     """
 
@@ -76,6 +75,7 @@ class AutoLength:
     prefill_s: float = 0.0
     can_hear: bool = True
     models: frozenset[str] | None = None
+    foresight: Foresight | None = None
     purse: Purse = field(default_factory=Purse)
     plain_s: float = 0.0
     reason: str = ""
@@ -86,8 +86,6 @@ class AutoLength:
     def begin(self, prefill_s: float) -> None:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
-        self.purse.credit_s = max(0.0, self.evidence.saved_s)
-        self.purse.allowance = NEW_ALLOWANCE if self._is_new() else ALLOWANCE
 
     def _is_new(self) -> bool:
         models = self.evidence.costs.drafters if self.models is None else self.models
@@ -108,19 +106,36 @@ class AutoLength:
             self.reason = "paused: even if every draft were right, it could not pay on this machine"
             return Ask(0)
         all_of_it, part = n_behind + n_unseen, self._window(name, n_behind, n_unseen)
-        views = [(name, all_of_it), (PARTLY if name == "draft-simple" else name, part)]
-        for kind, n_catch_up in views if part < all_of_it else views[:1]:
-            worth = self._worth(name, kind)
+        of_part = PARTLY if name == "draft-simple" and part < all_of_it else name
+        views = [(name, all_of_it), (of_part, part)]
+        for kind, n_catch_up in views if n_unseen or part < MOSTLY * all_of_it else views[:1]:
+            worth = self._foresee(name, kind)
             if worth.speedup() >= PAYS and self._may_invest(worth, self._catch_up_s(name, n_catch_up)):
                 limit = self._bearable(name, worth)
                 if limit:
                     self.reason = f"expected {worth.speedup():.2f}x"
                     self._pauses.pop(name, None)
                     return self._engage(Asked(name, kind, limit, n_catch_up))
-        return self._probe(name, views[-1][0] if part < all_of_it else name, part)
+        return self._probe(name, of_part, part)
 
-    def _engage(self, asked: Asked, n_review: int = 0) -> Ask:
+    def _foresee(self, name: str, kind: str) -> Worth:
+        """Return what asking is worth, with what the target's own rows tell of it."""
+        worth, sight = self._worth(name, kind), self.foresight
+        if sight is not None and not sight.is_blind:
+            kind = self._of_chain(name) if name == "tree" else kind  # it does at least as well as its likeliest path
+            alpha, worth.foreseen_strength = self.evidence.foreseen(kind, self.is_greedy, sight)
+            worth.foreseen = self._best_speedup(name, alpha)
+        return worth
+
+    def _of_chain(self, name: str) -> str:
+        """Return who drafts: of a tree, what it branches."""
+        of_tree = "draft-simple" if "draft-simple" in self.evidence.costs.drafters else "draft-mtp"
+        return of_tree if name == "tree" else name
+
+    def _engage(self, asked: Asked) -> Ask:
         self._asked = asked
+        is_heard = self._can_tell(asked.name) and asked.n_catch_up >= FEW
+        n_review = min(self._n_unheard, asked.n_catch_up, MOST_REVIEWED) if is_heard else 0
         hears = self.hears if n_review else None
         return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, hears)
 
@@ -136,6 +151,8 @@ class AutoLength:
             if asked.name != "tree":  # its probabilities are other ones
                 calibration.observe(place.probability, place.is_kept)
             self.evidence.of(asked.kind).observe(1, int(place.is_kept))
+        kind = self._of_chain(asked.name) if asked.name == "tree" else asked.kind
+        self._learn_ease(kind, len(places), [place.is_kept for place in places])
         worth = self._worth(asked.name, asked.kind)
         worth.review(len(places), n_steps)
         asked.limit = self._bearable(asked.name, worth)
@@ -148,29 +165,20 @@ class AutoLength:
             return True
         if asked.name == "tree":
             return self._grows(asked, probability, following)
-        calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
         asked.probabilities.append(probability)
-        asked.shares.append(calibration.share(probability))
-        n, costs = len(asked.shares), self.evidence.costs
-        reach, usual = math.prod(asked.shares), self.evidence.of(asked.kind).alpha()
-        rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), costs.verify_s(n + 1) or 0.0
-        gained = 0.0
-        for more in range(1, asked.limit - n + 1):
-            reach *= usual
-            gained += reach
-            verify_s = costs.verify_s(n + more + 1)
-            if verify_s is None:
-                continue
-            if gained > rate * (verify_s - now_s + costs.draft_s(asked.name, more)):
-                return True
-        return False
+        asked.shares.append(self.evidence.calibration_of(asked.kind, self.is_greedy).share(probability))
+        return self._is_more_worth_it(asked, math.prod(asked.shares) * self.evidence.of(asked.kind).alpha())
 
     def _grows(self, asked: Asked, worth: float, following: float) -> bool:
         """Take in the worth of a node of a tree; tell whether more, beginning with the next one, could be worth it."""
         asked.shares.append(worth)
-        n, costs = len(asked.shares), self.evidence.costs
+        return self._is_more_worth_it(asked, following)
+
+    def _is_more_worth_it(self, asked: Asked, following: float) -> bool:
+        """Tell whether a draft should go on with a word that is kept with chance ``following``."""
+        n, costs, usual = len(asked.shares), self.evidence.costs, self.evidence.of(asked.kind).alpha()
         rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), costs.verify_s(n + 1) or 0.0
-        usual, gained = self.evidence.of(asked.kind).alpha(), 0.0
+        gained = 0.0
         for more in range(1, asked.limit - n + 1):
             verify_s, gained = costs.verify_s(n + more + 1), gained + following * usual ** (more - 1)
             if verify_s is not None and gained > rate * (verify_s - now_s + costs.draft_s(asked.name, more)):
@@ -186,16 +194,7 @@ class AutoLength:
             return n_draft
         rate = max(1.0, self._worth(name, asked.kind).speedup()) / self._plain_s()
         of_tree = list(accumulate(asked.shares, initial=1.0)) if name == "tree" else None
-        return self._best_length(of_tree or cumulated(asked.shares), rate)
-
-    def _best_length(self, expected: Sequence[float], rate: float) -> int:
-        """Return the length with the highest worth of its expected tokens, less that of its time."""
-        best, value = 0, expected[0] - rate * self._plain_s()
-        for k in range(1, len(expected)):
-            verify_s = self.evidence.costs.verify_s(k + 1)
-            if verify_s is not None and (worth := expected[k] - rate * verify_s) > value:
-                best, value = k, worth
-        return best
+        return self.evidence.costs.best_length(of_tree or cumulated(asked.shares), rate)
 
     def observe(self, step: Step, kind: str, n_behind: int) -> None:
         """Learn from a step: what it cost and what was kept."""
@@ -203,10 +202,9 @@ class AutoLength:
         costs, asked = self.evidence.costs, self._asked if step.limit else None
         step = self._as_if_awake(step)
         costs.observe_verify(step.n_rows, step.verify_s)
-        plain_s, gained_s = self._plain_s(), step.draft_s + step.verify_s - self._plain_s() * step.emitted
-        self.plain_s += plain_s * step.emitted
-        self.purse.debt_s += gained_s
-        self.evidence.saved_s -= gained_s
+        plain_s = self._plain_s() * step.emitted
+        self.plain_s += plain_s
+        self.purse.debt_s += step.draft_s + step.verify_s - plain_s
         self.n_left = max(0, self.n_left - step.emitted)
         if asked is not None:
             self._learn(asked, step)
@@ -221,18 +219,11 @@ class AutoLength:
 
     def _as_if_awake(self, step: Step) -> Step:
         """Return the step without the hours in which the machine slept: its clock may go on meanwhile."""
-        asked, plain_s = self._asked, self._plain_s()
-        verify_s, draft_s = self.evidence.costs.verify_s(step.proposed + 1), 0.0
+        asked, draft_s = self._asked, self._plain_s()
         if asked is not None:
             n_drafted = max(len(asked.shares), step.proposed)
-            draft_s = self.evidence.costs.draft_s(asked.name, n_drafted, asked.n_catch_up)
-        if verify_s is None:
-            return step
-        return structs.replace(
-            step,
-            draft_s=min(step.draft_s, HELD_UP * (draft_s + plain_s)),
-            verify_s=min(step.verify_s, HELD_UP * verify_s),
-        )
+            draft_s += self.evidence.costs.draft_s(asked.name, n_drafted, asked.n_catch_up)
+        return as_if_awake(step, draft_s, self.evidence.costs.verify_s(step.proposed + 1))
 
     def _learn(self, asked: Asked, step: Step) -> None:
         """Learn from a step in which a model was asked, whether or not its draft was used."""
@@ -253,6 +244,16 @@ class AutoLength:
             calibration = self.evidence.calibration_of(asked.kind, self.is_greedy)
             for i, probability in enumerate(asked.probabilities[: step.judged]):
                 calibration.observe(probability, i < step.accepted)
+            if asked.name != "tree":  # which is right more often than its likeliest path
+                self._learn_ease(asked.kind, step.emitted, [i < step.accepted for i in range(step.judged)])
+
+    def _learn_ease(self, kind: str, n_of_last: int, are_kept: Sequence[bool]) -> None:
+        """Learn how sure the target was of words of which it is known whether they were, or would have been, kept."""
+        ease = self.evidence.calibration_of(kind + EASE, self.is_greedy)
+        for probability, is_kept in zip(
+            self.foresight.last(n_of_last) if self.foresight else (), are_kept, strict=False
+        ):
+            ease.observe(probability, is_kept)
 
     def worth_preparing(self, name: str) -> bool:
         """Tell whether the drafter could pay at perfect acceptance."""
@@ -271,7 +272,7 @@ class AutoLength:
             return n_behind
         if n_behind <= MANY:
             return n_behind  # a part of a short text would cost as much
-        bearable_s = self.purse.to_invest_s(self._expected_s())
+        bearable_s = self.purse.to_invest_s(self._expected_s(), self._worth(name, PARTLY).chance())
         n_bearable = bisect_right(range(n_behind + 1), bearable_s, key=partial(self._catch_up_s, name)) - 1
         return max(WINDOW, n_bearable)
 
@@ -336,6 +337,9 @@ class AutoLength:
 
     def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
         """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""
+        is_blind = self.foresight is not None and self.foresight.is_blind
+        if is_blind and catch_up_s > CHEAP * self._plain_s():
+            return False
         saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
         return catch_up_s <= min(saved_s / 2, self.purse.to_invest_s(self._expected_s(), worth.chance()))
 
@@ -345,18 +349,21 @@ class AutoLength:
         self.reason = f"paused: expected {worth.speedup():.2f}x of plain speed"
         if worth.speedup() >= PAYS:
             self.reason += ", but this answer can bear no more drafts in vain"
-        n_review = min(self._n_unheard, n_catch_up, MOST_REVIEWED) if self._can_tell(name) else 0
-        limit = self._longest_try(name, n_catch_up, worth, is_look=n_review > 0) if pause.is_over else 0
+        is_look = self._can_tell(name) and not self._is_known(name) and min(self._n_unheard, n_catch_up) > 0
+        limit = self._longest_try(name, n_catch_up, worth, is_look=is_look) if pause.is_over else 0
         if not limit:
             return Ask(0)
         pause.begin_again()
         self.reason = "trying again after a pause"
-        return self._engage(Asked(name, kind, limit, n_catch_up), n_review)
+        return self._engage(Asked(name, kind, limit, n_catch_up))
+
+    def _is_known(self, name: str) -> bool:
+        """Tell whether the target's own rows say enough of somebody, so that no look is needed."""
+        return self.foresight is not None and self.evidence.n_foreseen(self._of_chain(name), self.is_greedy) >= KNOWN
 
     def _can_tell(self, name: str) -> bool:
         """Tell whether somebody is a draft model, or branches one: it can say what it would have drafted."""
-        has_model = name == "draft-simple" or (name == "tree" and "draft-simple" in self.evidence.costs.drafters)
-        return has_model and self.can_hear
+        return self.can_hear and self._of_chain(name) == "draft-simple"
 
     def _longest_try(self, name: str, n_catch_up: int, worth: Worth, *, is_look: bool) -> int:
         """Return how far to draft to see whether it pays, as far as the answer can bear it; 0 if it cannot.
@@ -366,23 +373,14 @@ class AutoLength:
         """
         catch_up_s, expected_s = self._catch_up_s(name, n_catch_up), self._expected_s()
         bears_look = is_look and n_catch_up <= FEW_TO_HEAR and self.purse.bears_a_look(catch_up_s, expected_s)
-        if not bears_look and not self.purse.bears_to_catch_up(catch_up_s, expected_s, worth.chance()):
+        if not bears_look and catch_up_s > self.purse.to_invest_s(expected_s, worth.chance()):
             return 0
         return max(int(is_look), self._bearable(name, worth))
 
     # --- n-grams ------------------------------------------------------------------------------------
 
     def _trim_ngram(self, kind: str, n_draft: int) -> int:
-        acceptance, rate = self.evidence.of(kind), self._rate()
-        expected, costs = acceptance.expected_tokens(n_draft), self.evidence.costs
-        best, value = 0, 0.02
-        for k in range(1, n_draft + 1):
-            verify_s = costs.verify_s(k + 1)
-            if verify_s is None or (worth := expected[k] - rate * verify_s) <= value:
-                continue
-            chance = acceptance.chance(k, rate * verify_s)
-            if chance >= VERY_SURE or self._bears(verify_s, chance):
-                best, value = k, worth
+        best = best_copy(n_draft, self.evidence.of(kind), self.evidence.costs, self._rate(), self._bears)
         if not best:
             return self._probe_ngram(kind, n_draft)
         self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"

@@ -8,8 +8,12 @@ costs share, such as a growing context or a busy machine, is followed by one fac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from msgspec import structs
+
+from app.protocol import Step
 
 ROWS = (1, 2, 4, 8, 16, 3, 6, 5, 32, 7, 12, 9, 24)
 """Row counts worth knowing, in the order in which they are measured while the time lasts."""
@@ -21,6 +25,9 @@ _STEP_WEIGHT = 0.15
 """Weight of a new observation in a cost."""
 
 _DRIFT_WEIGHT = 0.1
+HELD_UP = 8.0
+"""A step counts as at most so many times what it was expected to take."""
+
 _OUTLIER = 2.0
 """An observation counts as at most so many times its expectation (a page fault is not a trend), nor less."""
 
@@ -90,6 +97,20 @@ class Costs:
         self.drift *= ratio**_DRIFT_WEIGHT
         self.base_s[n_rows] = base * ratio ** (_STEP_WEIGHT - _DRIFT_WEIGHT)
 
+    def best_length(self, expected: Sequence[float], rate: float) -> int:
+        """Return the length of a draft with the highest worth.
+
+        Args:
+            expected: tokens that a step brings by length, 0 first.
+            rate: tokens that a second brings otherwise.
+        """
+        best, value = 0, expected[0] - rate * (self.verify_s(1) or 0.0)
+        for k in range(1, len(expected)):
+            verify_s = self.verify_s(k + 1)
+            if verify_s is not None and (worth := expected[k] - rate * verify_s) > value:
+                best, value = k, worth
+        return best
+
     def draft_s(self, drafter: str, n_tokens: int, n_behind: int = 0) -> float:
         """Return the cost of drafting so many tokens after catching up with so many."""
         cost = self.drafters.get(drafter)
@@ -131,3 +152,12 @@ def measure_rows(run: Callable[[int], float], n_rows_max: int, budget_s: float) 
             spent_s += took_s
             found[n] = min(took_s, found.get(n, took_s))
     return found
+
+
+def as_if_awake(step: Step, draft_s: float, verify_s: float | None) -> Step:
+    """Return a step that was expected to take so long without the hours in which the machine slept."""
+    if verify_s is None:
+        return step
+    return structs.replace(
+        step, draft_s=min(step.draft_s, HELD_UP * draft_s), verify_s=min(step.verify_s, HELD_UP * verify_s)
+    )

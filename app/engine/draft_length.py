@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from app.engine.foresight import Foresight
 from app.engine.review import Place
 from app.protocol import Plan, Step
 
@@ -41,6 +42,10 @@ PARTLY = "draft-simple~"
 class LengthPolicy(Protocol):
     """Decides for each step who drafts and how long."""
 
+    @property
+    def foresight(self) -> Foresight | None:
+        """Where to tell how sure the target is of its words; None if nobody wants to know."""
+
     def begin(self, prefill_s: float) -> None:
         """Take note of how long the answer has taken before its first token."""
 
@@ -62,6 +67,8 @@ class LengthPolicy(Protocol):
 
 class FixedLength:
     """Always the same k."""
+
+    foresight: None = None
 
     def __init__(self, draft_tokens: int) -> None:
         self._draft_tokens = draft_tokens

@@ -9,14 +9,16 @@ from msgspec import structs
 
 from app.engine.auto_length import AutoLength
 from app.engine.draft_length import FixedLength, LengthPolicy, RollingLength
-from app.engine.drafters import Drafter
+from app.engine.drafters import Chooser, Drafter
 from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.mtp import MtpDrafter
 from app.engine.drafters.ngram import NgramDrafter
 from app.engine.drafters.tree import TreeDrafter
 from app.engine.evidence import Evidence
+from app.engine.foresight import Foresight
 from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
+from app.engine.watching import WatchingChooser
 from app.errors import UsageError
 from app.protocol import DraftTokens, Engagement, Generate, NoticeInfo, SpecType, Speculation, spec_name
 
@@ -34,10 +36,14 @@ class Engaged:
     notices: tuple[NoticeInfo, ...] = ()
     n_rows: int = 0
 
+    def watching(self, chooser: Chooser) -> Chooser:
+        """Return the answer's chooser, with the controller looking at its rows where that tells it something."""
+        sight = self.length.foresight
+        return chooser if sight is None else WatchingChooser(chooser, sight.sees)
+
 
 FIXED_SHAPE_LENGTH = 4
 """Longest draft with a fixed shape where a rule chooses the length: all passes are as dear as the longest."""
-
 
 TREE_ROUNDS = (
     "A token tree is computed with other rounding than a line here, which can tip a near tie between two words."
@@ -148,8 +154,11 @@ def _policy(
     match length:
         case "auto":
             evidence.begin_answer()
-            can_hear = not sampler.depends_on_history
-            return AutoLength(evidence, n_max, max_tokens, sampler.is_greedy, can_hear=can_hear, models=models)
+            auto = AutoLength(evidence, n_max, max_tokens, sampler.is_greedy, models=models)
+            auto.can_hear = not sampler.depends_on_history
+            if any(map(auto.worth_preparing, models)):
+                auto.foresight = Foresight()
+            return auto
         case "rolling":
             return RollingLength(n_max)
         case _:

@@ -9,6 +9,7 @@ from app.engine.acceptance import Acceptance, Usual
 from app.engine.calibration import Calibration
 from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY
+from app.engine.foresight import Foresight
 from app.engine.worth import UsualWorth, Worth
 from app.lessons import Counts, Lessons
 
@@ -22,16 +23,20 @@ NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
 """The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
 (T4's answers to the sets edit and quotes, edits of this repository: 0.65, 0.92, 0.98, 0.98, 0.996)."""
 
+N_NEW = 3
+"""Answers that a pair is new in."""
+
 SAMPLED = "@sampled"
 """Ends the name under which is kept what drafts are worth where tokens are drawn: fewer of them agree than where the
 most likely one is taken."""
 
+EASE = "!"
+"""Ends the name under which is kept how many of a drafter's words are kept where the target is so sure of its own."""
+
+_VIEWS = {PARTLY: "draft-simple", "draft-simple": PARTLY}
 _GREEDY, _SAMPLED = "greedy", "sampled"
 _WILD = 100.0
 """No speed-up of an answer is as high; a file that says so is wrong."""
-
-_SAVINGS_KEPT = 0.8
-"""Share of the savings that one answer leaves to the next."""
 
 
 @dataclass(slots=True)
@@ -42,7 +47,6 @@ class Evidence:
         costs: what passes and drafts cost.
         usual, usual_worth: what answers have by kind of draft; ``acceptance`` and ``worth``: what this one has.
         calibrations: by kind, and whether the most likely word is taken.
-        saved_s: what speculation has saved of late.
         draft_start: longest draft of a model while little is known; 0 if nobody said.
     """
 
@@ -52,7 +56,6 @@ class Evidence:
     calibrations: dict[tuple[str, bool], Calibration] = field(default_factory=dict)
     acceptance: dict[str, Acceptance] = field(default_factory=dict)
     worth: dict[str, Worth] = field(default_factory=dict)
-    saved_s: float = 0.0
     draft_start: int = 0
 
     def n_answers(self, *, of_models: bool, is_greedy: bool) -> int:
@@ -81,6 +84,24 @@ class Evidence:
         """Return how probability and acceptance go together."""
         return self.calibrations.setdefault((kind, is_greedy), Calibration())
 
+    def foreseen(self, kind: str, is_greedy: bool, sight: Foresight) -> tuple[float, float]:
+        """Return what share of the next words a drafter is likely to have right, and how many steps that is worth.
+
+        With all of the text in view a draft model does at least as well as with a part of it.
+        """
+        ease = self.calibration_of(kind + EASE, is_greedy)
+        if kind in _VIEWS:
+            other = self.calibration_of(_VIEWS[kind] + EASE, is_greedy)
+            is_better = sight.alpha(other) > sight.alpha(ease)
+            if is_better != (kind == PARTLY) and sum(other.judged) > sum(ease.judged):
+                ease = other
+        return sight.alpha(ease), sight.strength(ease)
+
+    def n_foreseen(self, kind: str, is_greedy: bool) -> float:
+        """Return of how many words that was learned, with all of the text in view or a part of it."""
+        kinds = (kind, _VIEWS[kind]) if kind in _VIEWS else (kind,)
+        return sum(sum(self.calibration_of(one + EASE, is_greedy).judged) for one in kinds)
+
     def calibrations_of_tree(self, is_greedy: bool) -> tuple[Calibration, Calibration]:
         """Return the same for the best child of a node in a tree, and for its others."""
         return self.calibration_of("tree", is_greedy), self.calibration_of(OTHER_CHILDREN, is_greedy)
@@ -91,8 +112,15 @@ class Evidence:
             self.usual[kind].add(acceptance)
         for kind, worth in self.worth.items():
             self.usual_worth[kind].add(worth)
+        for of_part, of_all in ((PARTLY, "draft-simple"), (PARTLY + SAMPLED, "draft-simple" + SAMPLED)):
+            self._learn_of_all(of_part, of_all)
         self.acceptance, self.worth = {}, {}
-        self.saved_s *= _SAVINGS_KEPT
+
+    def _learn_of_all(self, of_part: str, of_all: str) -> None:
+        """Learn from an answer that was drafted with a part in view: with all of it drafts are worth no less."""
+        part, whole = self.worth.get(of_part), self.worth.get(of_all)
+        if part is not None and whole is not None and not whole.n_steps and part.lesson() > (whole.usual,):
+            self.usual_worth[of_all].add(part)
 
     def lessons(self) -> Lessons:
         """Return what is worth keeping, this answer's share included."""
@@ -110,7 +138,7 @@ class Evidence:
             kind: Counts(tuple(judged for judged, _ in seen), tuple(kept for _, kept in seen))
             for kind, seen in answers.items()
         }
-        return Lessons(speedups, counts, words, max(0.0, self.saved_s))
+        return Lessons(speedups, counts, words)
 
     def recall(self, lessons: Lessons) -> None:
         """Begin with what was learned before; what has another form than today's is left out."""
@@ -123,7 +151,6 @@ class Evidence:
         for key, counts in lessons.words.items():
             kind, _, how = key.rpartition("@")
             self.calibration_of(kind, how == _GREEDY).recall(counts.judged, counts.kept)
-        self.saved_s = max(0.0, lessons.saved_s)
 
 
 def prior_alpha(kind: str) -> float:

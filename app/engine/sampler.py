@@ -272,8 +272,17 @@ class Sampler:
 
 def confidence(row: Row, token: int) -> float:
     """Return the probability of a token among the :data:`N_CONFIDENCE` most likely of its row."""
-    ids = top_superset(row, N_CONFIDENCE)
-    logits = row[ids].astype(np.float64)
-    best = np.sort(logits)[-N_CONFIDENCE:]
-    total = np.exp(best - best[-1]).sum()
-    return float(min(1.0, np.exp(float(row[token]) - best[-1]) / total))
+    best = _most_likely(row)
+    return float(min(1.0, np.exp(float(row[token]) - best[-1]) / np.exp(best - best[-1]).sum()))
+
+
+def peak(row: Row) -> float:
+    """Return the probability of the most likely token, counted the same way."""
+    best = _most_likely(row)
+    return float(1.0 / np.exp(best - best[-1]).sum())
+
+
+def _most_likely(row: Row) -> NDArray[np.float64]:
+    """Return the highest logits, the highest one last."""
+    logits = row[top_superset(row, N_CONFIDENCE)].astype(np.float64)
+    return np.sort(logits)[-N_CONFIDENCE:]

@@ -309,7 +309,7 @@ class _Answer:
         generation = Generation(
             target=self.pair.target.context,
             tokens=self.tokens,
-            chooser=self.logprobs or self.noting or self.sampler,
+            chooser=engaged.watching(self.logprobs or self.noting or self.sampler),
             is_last=self._take,
             max_tokens=self.command.max_tokens,
             drafters=drafters,

@@ -1,23 +1,29 @@
 """What asking a drafter has been worth: tokens gained against the time it took, in plain steps.
 
 One number tells whether it pays, whatever the reason: the speed-up of the steps in which it was asked, drafts that
-were not used and catching up from step to step included. An answer begins with what earlier answers had.
+were not used and catching up from step to step included. An answer begins with what earlier answers had: the more they
+differed, the less that counts (empirical Bayes, see :mod:`app.engine.acceptance`).
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections import deque
 from dataclasses import dataclass, field
 
 N_ANSWERS = 32
 """Answers that are remembered."""
 
-_FIRST_ANSWERS = 2
-"""Answers that the first expectation, from costs alone, is worth."""
+_FIRST_ANSWERS = 1.0
+_FIRST_SPREAD = 0.35
+"""Answers that the first expectation, from costs alone, is worth, and the standard deviation that it assumes."""
 
-_STEPS = 8.0
-"""Steps that the expectation of an answer is worth."""
+_OLDER = 0.8
+"""What an answer says about the next, of what the one after it says: what people ask for comes in runs."""
+
+_STEPS = 8.0, 24.0
+"""Least and most steps that the expectation of an answer is worth."""
 
 _FADE = 0.97
 _SPREAD = 1.0
@@ -29,12 +35,16 @@ class Worth:
     """The speed-up in one answer.
 
     Attributes:
-        usual: what is expected before anything was seen.
+        usual, strength: what is expected before anything was seen, and how many steps that is worth.
+        foreseen, foreseen_strength: what the text so far lets expect, and how many steps that is worth.
         n_steps: steps in which it was asked.
         n_tokens, n_plain_steps: what they yielded, and how many steps of plain decoding their time is worth.
     """
 
     usual: float
+    strength: float = _STEPS[0]
+    foreseen: float = 1.0
+    foreseen_strength: float = 0.0
     n_steps: int = 0
     n_tokens: float = 0.0
     n_plain_steps: float = 0.0
@@ -65,16 +75,23 @@ class Worth:
         """Return what the whole answer says about the next: nothing if it was never asked."""
         if not self.n_steps:
             return ()
-        return ((_STEPS * self.usual + self.n_tokens) / (_STEPS + self.n_plain_steps),)
+        return ((_STEPS[0] * self.usual + self.n_tokens) / (_STEPS[0] + self.n_plain_steps),)
 
     def speedup(self) -> float:
         """Return the expected speed-up of a step in which it is asked."""
-        return (_STEPS * self.usual + self._tokens) / (_STEPS + self._plain)
+        n, expected = self._expectation()
+        return (n * expected + self._tokens) / (n + self._plain)
 
     def chance(self) -> float:
         """Return how likely it is that asking pays."""
-        surplus = _STEPS * (self.usual - 1) + self._tokens - self._plain
-        return 0.5 * math.erfc(-surplus / (_SPREAD * math.sqrt(2 * (_STEPS + self._steps))))
+        n, expected = self._expectation()
+        surplus = n * (expected - 1) + self._tokens - self._plain
+        return 0.5 * math.erfc(-surplus / (_SPREAD * math.sqrt(2 * (n + self._steps))))
+
+    def _expectation(self) -> tuple[float, float]:
+        """Return how many steps what is expected is worth, and what that is: both tell of the same, so none adds up."""
+        n, more = self.strength, self.foreseen_strength
+        return max(n, more), (n * self.usual + more * self.foreseen) / (n + more)
 
 
 @dataclass(slots=True)
@@ -89,5 +106,9 @@ class UsualWorth:
 
     def begin(self, expected: float) -> Worth:
         """Return what an answer begins with, where ``expected`` is the speed-up by costs and a common alpha."""
-        n = len(self.answers)
-        return Worth((_FIRST_ANSWERS * expected + sum(self.answers)) / (_FIRST_ANSWERS + n))
+        weights = [_OLDER**age for age in reversed(range(len(self.answers)))]
+        n = _FIRST_ANSWERS + sum(weights)
+        mean = (_FIRST_ANSWERS * expected + sum(map(operator.mul, weights, self.answers))) / n
+        squares = sum(w * (answer - mean) ** 2 for w, answer in zip(weights, self.answers, strict=True))
+        variance = (_FIRST_ANSWERS * _FIRST_SPREAD**2 + squares) / n
+        return Worth(mean, min(_STEPS[1], max(_STEPS[0], _SPREAD**2 / variance)))

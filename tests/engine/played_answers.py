@@ -1,8 +1,9 @@
 """Answers of a real pair, played to a controller on a machine of given costs.
 
-``words.json`` holds, for 18 answers of Qwen2.5-Coder 1.5B (F16) at temperature 0 to six prompt sets, what its 0.5B
-draft model would have said at each position: whether that is the answer's token, and how probable it held it. The
-first words alone tell every step of every length policy.
+``words.json`` holds answers of Qwen2.5-Coder 1.5B (F16) to four prompt sets, 16 at temperature 0.8 and 12 at 0: how
+probable it held its most likely word at each place (peaks), and what its 0.5B draft model would have said there, for
+several views of the text (all of it, or from some place on): whether that is the answer's token, and how probable it
+held it. That tells every step of every length policy.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.engine.auto_length import AutoLength
 from app.engine.costs import Costs, DrafterCost
 from app.engine.draft_length import PARTLY, LengthPolicy
 from app.engine.evidence import Evidence
+from app.engine.foresight import Foresight
 from app.engine.review import Place
 from app.protocol import Step
 
@@ -31,45 +34,95 @@ class Machine:
     caught_up_token_s: float
     noise: float = 0.04
 
+    def verify_s(self, n_rows: int) -> float:
+        """Return the seconds of a pass; one of a size that is not named takes what the next larger does."""
+        return self.rows_s[min(n for n in self.rows_s if n >= n_rows)]
+
     def evidence(self) -> Evidence:
         """Return what loading on this machine teaches."""
         return Evidence(Costs(dict(self.rows_s), {NAME: DrafterCost(self.token_s, self.caught_up_token_s)}))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer: of which set, how long its prompt was, and the draft model's words."""
+class View:
+    """What the draft model said that saw the text from token ``first`` on: of each token of the answer from ``start``.
 
-    set: str
-    n_prompt: int
+    Attributes:
+        agrees: whether it is the answer's.
+        probabilities: how probable the draft model held it.
+    """
+
+    first: int
+    start: int
     agrees: Sequence[bool]
     probabilities: Sequence[float]
 
+    def has(self, at: int) -> bool:
+        """Tell whether it says something of a token of the answer."""
+        return self.start <= at < self.start + len(self.agrees)
+
+    def place(self, at: int) -> Place:
+        """Return what it says."""
+        return Place(self.probabilities[at - self.start], self.agrees[at - self.start])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: of which set, how long its prompt and its prefill were, and what is known of its tokens."""
+
+    set: str
+    n_prompt: int
+    prefill_s: float
+    peaks: Sequence[float]
+    views: Sequence[View]
+
     @property
-    def prefill_s(self) -> float:
-        """What its prompt took the target, about."""
-        return 0.01 * self.n_prompt
+    def agrees(self) -> Sequence[bool]:
+        """Whether the draft model says the answer's tokens with all of the text in view."""
+        return self.views[0].agrees
+
+    def place(self, at: int, first: int = 0) -> Place:
+        """Return the draft model's word in the place of a token, where it sees the text from ``first`` on."""
+        views = [view for view in self.views if view.has(at) and (first or not view.first)]
+        return min(views, key=lambda view: abs(view.first - first)).place(at)
 
 
-def recorded() -> list[Answer]:
-    """Return the answers of the real pair."""
-    found = json.loads(Path(__file__).with_name("words.json").read_text())
+def recorded(temperature: float | None = None) -> list[Answer]:
+    """Return the answers of the real pair, all of them or those of a temperature."""
     return [
-        Answer(one["set"], one["n_prompt"], [a == "1" for a in one["agrees"]], one["probabilities"]) for one in found
+        Answer(
+            one["set"],
+            one["n_prompt"],
+            one["prefill_s"],
+            one["peaks"],
+            [
+                View(view["first"], view["start"], [a == "1" for a in view["agrees"]], view["probabilities"])
+                for view in one["views"]
+            ],
+        )
+        for one in json.loads(Path(__file__).with_name("words.json").read_text())
+        if temperature in (None, one["temperature"])
     ]
 
 
-def invented(alpha: float, rng: random.Random, n_tokens: int = 128) -> Answer:
-    """Return an answer whose words are kept with probability ``alpha``, by a drafter that half knows which."""
+def invented(alpha: float, rng: random.Random, n_tokens: int = 128, peak: float | None = None) -> Answer:
+    """Return an answer whose words are kept with probability ``alpha``, by a drafter that half knows which.
+
+    The target is as sure of its words as they are kept, or about as much as ``peak`` says.
+    """
     agrees = [rng.random() < alpha for _ in range(n_tokens)]
     probabilities = [rng.betavariate(7.2, 0.8) if a else rng.betavariate(1.6, 2.0) for a in agrees]
-    return Answer(f"alpha {alpha}", 50, agrees, probabilities)
+    sure = alpha if peak is None else peak
+    peaks = [min(1.0, max(0.05, rng.gauss(sure, 0.15))) for _ in agrees]
+    return Answer(f"alpha {alpha}", 50, 0.5, peaks, [View(0, 0, agrees, probabilities)])
 
 
 def play(machine: Machine, answer: Answer, policy: LengthPolicy, rng: random.Random) -> float:
     """Return the seconds of an answer after its first token."""
     n_tokens, at, spent_s = len(answer.agrees), 1, 0.0
     held, first = 0, 0
+    sees = _sees(policy)
+    sees(answer.peaks[:1])
     policy.begin(answer.prefill_s)
     while at < n_tokens:
         n_text = answer.n_prompt + at - 1
@@ -78,19 +131,21 @@ def play(machine: Machine, answer: Answer, policy: LengthPolicy, rng: random.Ran
         limit = max(0, min(ask.limit, n_tokens - at - 1))
         n_drafted, draft_s = 0, 0.0
         if limit:
-            seen = zip(answer.probabilities[at - ask.n_review : at], answer.agrees[at - ask.n_review : at], strict=True)
-            is_wanted = ask.hears is None or ask.hears([Place(*place) for place in seen])
-            n_drafted = _drafted(answer, at, limit, ask.goes_on) if is_wanted else 0
-            draft_s = machine.token_s * n_drafted + machine.caught_up_token_s * ask.n_catch_up
             first = n_text - ask.n_catch_up if ask.n_catch_up != n_behind else first
+            of_view = [i for i in range(at - ask.n_review, at) if i > max(0, first - answer.n_prompt)]
+            seen = [answer.place(i, first) for i in of_view]
+            is_wanted = ask.hears is None or not seen or ask.hears(seen)
+            n_drafted = _drafted(answer, at, limit, first, ask.goes_on) if is_wanted else 0
+            draft_s = machine.token_s * n_drafted + machine.caught_up_token_s * ask.n_catch_up
         kind = PARTLY if first else NAME
         k = policy.trim(NAME, kind, n_drafted) if n_drafted else 0
         n_kept = 0
-        while n_kept < k and answer.agrees[at + n_kept]:
+        while n_kept < k and answer.place(at + n_kept, first).is_kept:
             n_kept += 1
-        verify_s = machine.rows_s[k + 1] * rng.gauss(1, machine.noise)
+        verify_s = machine.verify_s(k + 1) * rng.gauss(1, machine.noise)
         draft_s *= rng.gauss(1, machine.noise)
         judged, name = min(k, n_kept + 1), NAME if k else ""
+        sees(answer.peaks[at : at + n_kept + 1])
         policy.observe(
             Step(0.0, n_kept + 1, limit, k, judged, n_kept, draft_s, verify_s, 0, name), kind, ask.n_catch_up
         )
@@ -101,9 +156,17 @@ def play(machine: Machine, answer: Answer, policy: LengthPolicy, rng: random.Ran
     return spent_s
 
 
-def _drafted(answer: Answer, at: int, limit: int, goes_on) -> int:
+def _sees(policy: LengthPolicy):
+    """Return what tells the policy how sure the target was of its words, if it wants to know."""
+    if isinstance(policy, AutoLength) and policy.foresight is None and policy.worth_preparing(NAME):
+        policy.foresight = Foresight()
+    sight = policy.foresight
+    return lambda peaks: None if sight is None else [sight.sees(peak) for peak in peaks]
+
+
+def _drafted(answer: Answer, at: int, limit: int, first: int, goes_on) -> int:
     for n in range(1, limit + 1):
-        if goes_on is not None and not goes_on(answer.probabilities[at + n - 1]):
+        if goes_on is not None and not goes_on(answer.place(at + n - 1, first).probability):
             return n
     return limit
 
@@ -115,6 +178,6 @@ def fixed_s(machine: Machine, answer: Answer, length: int) -> float:
         k, n_kept = min(length, len(answer.agrees) - at - 1), 0
         while n_kept < k and answer.agrees[at + n_kept]:
             n_kept += 1
-        spent_s += machine.rows_s[k + 1] + k * machine.token_s
+        spent_s += machine.verify_s(k + 1) + k * machine.token_s
         at += n_kept + 1
     return spent_s

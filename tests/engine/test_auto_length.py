@@ -12,7 +12,7 @@ from app.engine.auto_length import AutoLength
 from app.engine.calibration import Calibration
 from app.engine.costs import Costs, measure_rows
 from app.engine.draft_length import Ask, RollingLength
-from app.engine.purse import ALLOWANCE, NEW_ALLOWANCE
+from app.engine.purse import MOST, share
 from app.engine.review import Place
 from app.engine.worth import UsualWorth, Worth
 from app.lessons import Counts, Lessons
@@ -28,24 +28,24 @@ STEEP = {1: 0.064, 2: 0.104, 3: 0.114, 4: 0.125, 5: 0.137, 6: 0.147, 7: 0.156, 8
 """The same target in F16 with AVX-512: a second row costs most of what eight do, so that only long drafts pay."""
 
 MACHINES = {
-    "steep": Machine(STEEP, 0.0166, 0.0019),
+    "steep": Machine(STEEP, 0.0166, 0.0036),
     "memory-bound": Machine(MEMORY_BOUND, 0.016, 0.003),
     "between": Machine(BETWEEN, 0.02, 0.004),
     "compute-bound": Machine(COMPUTE_BOUND, 0.012, 0.0025),
 }
-N_MAX, N_TOKENS = 8, 128
+N_MAX, N_TOKENS = 15, 128
 
 
 def evidence(rows_s):
     return Machine(rows_s, 0.016, 0.004).evidence()
 
 
-def auto_s(machine, answers, known, rng):
+def auto_s(machine, answers, known, rng, *, is_greedy=True):
     """Return the seconds of answers one after the other, since a pair learns."""
     times_s = []
     for answer in answers:
         known.begin_answer()
-        times_s.append(play(machine, answer, AutoLength(known, N_MAX, N_TOKENS), rng))
+        times_s.append(play(machine, answer, AutoLength(known, N_MAX, N_TOKENS, is_greedy), rng))
     return times_s
 
 
@@ -67,62 +67,82 @@ def test_what_the_catalog_says_to_begin_with_holds_until_the_pair_has_taught():
     assert longest[-1] > 2
 
 
-def by_set(machine, seed):
+def by_set(machine, temperature, seed):
     """Play all recorded answers set by set in a random order, after one answer of each other set; return sums."""
     rng = random.Random(seed)
     groups = defaultdict(list)
-    for answer in recorded():
+    for answer in recorded(temperature):
         groups[answer.set].append(answer)
     order = list(groups)
     rng.shuffle(order)
-    known = machine.evidence()
-    auto_s(machine, [groups[name][0] for name in order[1:]], known, rng)
-    return {name: (sum(auto_s(machine, groups[name], known, rng)), groups[name]) for name in order}
+    known, is_greedy = machine.evidence(), not temperature
+    auto_s(machine, [groups[name][-1] for name in order[1:]], known, rng, is_greedy=is_greedy)
+    return {name: (sum(auto_s(machine, groups[name], known, rng, is_greedy=is_greedy)), groups[name]) for name in order}
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("name", MACHINES)
-def test_auto_is_as_good_as_the_best_fixed_length_on_every_set(name):
+def test_auto_is_as_good_as_the_best_fixed_length_on_every_set(name, temperature):
     machine, ratios, plain_ratios = MACHINES[name], defaultdict(list), defaultdict(list)
-    for seed in range(4):
-        for text, (took_s, answers) in by_set(machine, seed).items():
-            by_length_s = [sum(fixed_s(machine, a, k) for a in answers) for k in range(N_MAX + 1)]
+    for seed in range(6):
+        for text, (took_s, answers) in by_set(machine, temperature, seed).items():
+            by_length_s = [sum(fixed_s(machine, a, k) for a in answers) for k in range(9)]
             prefill_s = sum(a.prefill_s for a in answers)
             ratios[text].append(min(by_length_s) / took_s)
             plain_ratios[text].append((by_length_s[0] + prefill_s) / (took_s + prefill_s))
     means = {text: statistics.mean(found) for text, found in ratios.items()}
-    assert min(means.values()) >= 0.98, means
+    assert min(means.values()) >= 0.97, means
+    assert statistics.mean(means.values()) >= 0.99, means
     assert min(map(statistics.mean, plain_ratios.values())) >= 0.98, plain_ratios
-    assert min(map(min, plain_ratios.values())) >= 0.965, plain_ratios  # three answers, with the noise of a machine
+    assert min(map(min, plain_ratios.values())) >= 0.96, plain_ratios  # three answers, with the noise of a machine
 
 
+@pytest.mark.parametrize("peak", [0.97, None])
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.6])
 @pytest.mark.parametrize("name", MACHINES)
-def test_what_a_pair_may_cost_while_it_is_new_and_after(name, alpha):
+def test_what_a_pair_may_cost_while_it_is_new_and_after(name, alpha, peak):
+    """Where the target is sure and the drafter is not, what it seems to promise costs two catch-ups, not more."""
     machine, rng = MACHINES[name], random.Random(5)
     new, later = [], []
     for _ in range(12):
         known = machine.evidence()
-        for n in range(8):
-            answer = invented(alpha, rng)
+        for n in range(10):
+            answer = invented(alpha, rng, peak=peak)
             (took_s,) = auto_s(machine, [answer], known, rng)
             ratio = (fixed_s(machine, answer, 0) + answer.prefill_s) / (took_s + answer.prefill_s)
             (new if n < 3 else later).append(ratio)
-    assert statistics.mean(new) >= 1 - 2 * NEW_ALLOWANCE
-    assert min(new) >= 0.94  # one answer of 36, with the noise of the machine in it
+    assert statistics.mean(new) >= 0.965
+    assert min(new) >= 0.92  # one answer of 36, with the noise of the machine in it
     assert statistics.mean(later) >= 0.98
 
 
+@pytest.mark.parametrize("name", ["memory-bound", "between"])
+def test_a_pair_that_does_better_than_the_target_seems_to_tell_is_found(name):
+    machine, rng = MACHINES[name], random.Random(6)
+    known, ratios = machine.evidence(), []
+    for _ in range(6):
+        answer = invented(0.95, rng, peak=0.6)
+        (took_s,) = auto_s(machine, [answer], known, rng)
+        ratios.append(min(fixed_s(machine, answer, k) for k in range(9)) / took_s)
+    assert statistics.mean(ratios[1:]) >= 0.95, ratios
+
+
 @pytest.mark.parametrize("name", MACHINES)
-def test_what_hopeless_texts_cost_is_a_part_of_what_was_saved(name):
+def test_hopeless_texts_after_good_ones_cost_little(name):
     machine, rng = MACHINES[name], random.Random(7)
     known = machine.evidence()
-    good = [a for a in recorded() if a.set in ("code", "chat")]
     bad = [invented(0.05, rng) for _ in range(4)]
-    good_s, bad_s = auto_s(machine, good, known, rng), auto_s(machine, bad, known, rng)
-    plain_s = sum(fixed_s(machine, a, 0) for a in good + bad)
-    assert plain_s / (sum(good_s) + sum(bad_s)) >= 0.98
-    for answer, took_s in zip(bad, bad_s, strict=True):
-        assert fixed_s(machine, answer, 0) / took_s >= 0.93
+    auto_s(machine, [a for a in recorded(0.0) if a.set in ("code", "json")], known, rng)
+    plain_s = sum(fixed_s(machine, a, 0) for a in bad)
+    assert plain_s / sum(auto_s(machine, bad, known, rng)) >= 0.98
+
+
+def test_what_may_be_lost_grows_with_the_chance_to_win_it_back():
+    shares = [share(chance) for chance in (0.0, 0.5, 0.9, 0.999, 1.0)]
+    assert shares == sorted(shares)
+    assert shares[-1] == shares[-2] == MOST
+    for chance in (0.3, 0.5, 0.9, 0.96):
+        assert share(chance) * (1 - chance) == pytest.approx(share(0.0))
 
 
 def test_what_could_not_pay_even_at_its_best_is_never_asked():
@@ -151,7 +171,7 @@ def test_a_long_prompt_is_not_caught_up_with_at_the_answer_s_expense():
     policy = AutoLength(evidence(MEMORY_BOUND), 8, 1024)
     ask = policy.ask("draft-simple", 4000)
     assert ask.limit > 0
-    assert 32 <= ask.n_catch_up <= NEW_ALLOWANCE * 160 * MEMORY_BOUND[1] / 0.004
+    assert 32 <= ask.n_catch_up <= MOST * 160 * MEMORY_BOUND[1] / 0.004
 
 
 def test_an_ngram_draft_is_cut_to_what_pays():
@@ -265,6 +285,8 @@ def test_a_draft_ends_where_the_next_word_is_not_worth_its_time():
 
 def test_a_draft_that_was_not_used_is_charged():
     policy = AutoLength(evidence(MEMORY_BOUND), 8, 1024)
+    for _ in range(20):
+        policy._worth("draft-simple", "draft-simple").observe(4, 2)
     before = policy._worth("draft-simple", "draft-simple").speedup()
     for _ in range(5):
         ask = policy.ask("draft-simple", 0)
@@ -291,17 +313,8 @@ def test_a_drafter_that_pays_again_is_no_longer_counted_as_paused():
 def test_a_long_prefill_lets_the_purse_bear_more():
     short, long = (AutoLength(evidence(MEMORY_BOUND), 8, 1024) for _ in range(2))
     long.begin(60.0)
-    assert long._bears(0.6, 0.0)
-    assert not short._bears(0.6, 0.0)
-
-
-def test_savings_are_drawn_on_only_for_what_likely_pays():
-    known = evidence(MEMORY_BOUND)
-    known.saved_s = 10.0
-    policy = AutoLength(known, 8, 128)
-    policy.begin(0.5)
-    assert policy._bears(0.6, 0.95)
-    assert not policy._bears(0.6, 0.0)
+    assert long._bears(0.3, 0.0)
+    assert not short._bears(0.3, 0.0)
 
 
 class Slept(AutoLength):
@@ -315,7 +328,7 @@ class Slept(AutoLength):
 
 def test_a_night_asleep_in_mid_answer_is_soon_forgotten():
     machine = MACHINES["memory-bound"]
-    code = [one for one in recorded() if one.set == "code"]
+    code = [one for one in recorded(0.0) if one.set == "code"]
 
     def after(policy):
         known, rng, times_s = machine.evidence(), random.Random(3), []
@@ -325,8 +338,7 @@ def test_a_night_asleep_in_mid_answer_is_soon_forgotten():
             times_s.append(play(machine, code[n % len(code)], kind(known, N_MAX, N_TOKENS), rng))
         return known, sum(times_s[7:])
 
-    (asleep, with_s), (_awake, without_s) = after(Slept), after(AutoLength)
-    assert asleep.saved_s > 0
+    (_asleep, with_s), (_awake, without_s) = after(Slept), after(AutoLength)
     assert with_s < 1.03 * without_s
 
 
@@ -344,13 +356,11 @@ def test_a_pair_whose_model_is_never_asked_does_not_stay_new():
         known.begin_answer()
         known.of("ngram:4").observe(4, 1)
     known.begin_answer()
-    policy = AutoLength(known, N_MAX, N_TOKENS)
-    policy.begin(1.0)
-    assert policy.purse.allowance == ALLOWANCE < NEW_ALLOWANCE
+    assert not AutoLength(known, 8, N_TOKENS)._is_new()
 
 
 def test_what_a_try_with_the_whole_text_in_view_teaches_is_of_the_whole_text():
-    policy = AutoLength(evidence(STEEP), 8, 1024)
+    policy = AutoLength(Machine(STEEP, 0.016, 0.002).evidence(), 8, 1024)
     policy.begin(1.0)
     for _ in range(40):
         ask = policy.ask("draft-simple", 30)
@@ -398,6 +408,5 @@ def test_a_pair_with_a_draft_model_that_is_not_engaged_does_not_stay_new():
         known.begin_answer()
         known.of("ngram:4").observe(3, 3)
     known.begin_answer()
-    policy = AutoLength(known, 8, 128, models=frozenset())
-    policy.begin(0.1)
-    assert policy.purse.allowance == ALLOWANCE
+    assert not AutoLength(known, 8, 128, models=frozenset())._is_new()
+    assert AutoLength(known, 8, 128, models=frozenset({"draft-simple"}))._is_new()

@@ -16,9 +16,11 @@ import pytest
 from app.engine.auto_length import AutoLength
 from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.tree import TreeDrafter
+from app.engine.foresight import Foresight
 from app.engine.prompt_cache import Held
 from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, speculate
+from app.engine.watching import WatchingChooser
 from app.protocol import Sampling
 from tests.engine.played_answers import Machine
 from tests.engine.scripted import ScriptedMemory
@@ -70,8 +72,10 @@ def answered_s(machine, pair, sampling, *, with_trees, seed):
             drafter = TreeDrafter(drafter, sampler, known.calibrations_of_tree(sampler.is_greedy), n_leaves_max=16)
         known.begin_answer()
         length = OnAMachine(known, N_MAX, N_TOKENS, sampler.is_greedy).on(machine, draft, rng)
+        length.foresight = Foresight()
+        chooser = WatchingChooser(sampler, length.foresight.sees)
         g = Generation(
-            target, list(prompt), sampler, lambda _token: False, N_TOKENS, (drafter,), length, time.perf_counter()
+            target, list(prompt), chooser, lambda _token: False, N_TOKENS, (drafter,), length, time.perf_counter()
         )
         length.begin(PREFILL_S)
         emitted = sum(outcome.step.emitted for outcome in speculate(g))

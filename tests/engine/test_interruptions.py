@@ -124,7 +124,9 @@ def test_whatever_interrupts_answers_the_next_is_as_from_a_fresh_session(kind, n
             where = f"answer {n}, {way}, {command}"
             if end in ("cancelled", "closed"):
                 assert token_ids == expected_ids[: len(token_ids)], where
-                assert expected_text.startswith(text.rstrip("�")), where  # the last character may have been cut
+                text = text.rstrip("�")  # the last character may have been cut
+                begun = [i for stop in command.stop for i in range(1, len(stop)) if text.endswith(stop[:i])]
+                assert any(expected_text.startswith(text[: len(text) - i]) for i in (0, *begun)), where
             else:
                 assert (token_ids, text, end) == (expected_ids, expected_text, expected_end), where
             ends[end] += 1
