@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from app.chat.branches import insert_message, read_tree
+from app.chat.branches import choose, insert_message, read_tree
 from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import UNTITLED, AnswerStats, Attachment, Conversation, Message, MessageState
 from app.chat.database import now, time_out
@@ -161,7 +161,7 @@ def _add_record(store: ChatStore, record: ConversationRecord, folder_id: int | N
             if message.tokens:
                 store.save_tokens(before, message.tokens)
         chosen = [(ids[m.chosen], ids[m.id]) for m in record.messages if m.chosen in ids]
-        db.executemany("UPDATE message SET chosen_id = ? WHERE id = ? AND ?1 > id", chosen)
+        choose(db, [(child, parent) for child, parent in chosen if child > parent])
         tree = read_tree(db, made.id)
         leaf = ids.get(record.leaf, before)
         db.execute(

@@ -1,7 +1,7 @@
 """Alternatives: edit, regenerate, continue, switch. Nothing here writes over what was said.
 
 Each answer or edit is a new message beside the old one; the conversation remembers its end (``leaf_id``), each message
-the child that was read last (``chosen_id``).
+the child that was read last (the table ``chosen``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _MARKS = ", ".join("?" * len(MESSAGE_COLUMNS))
 def read_tree(db: sqlite3.Connection, conversation_id: int) -> MessageTree:
     """Read who follows whom in a conversation, without a word of what was said."""
     rows = db.execute(
-        "SELECT id, parent_id, chosen_id FROM message WHERE conversation_id = ? ORDER BY id", (conversation_id,)
+        "SELECT id, parent_id, child_id FROM message LEFT JOIN chosen ON message_id = id"
+        " WHERE conversation_id = ? ORDER BY id",
+        (conversation_id,),
     ).fetchall()
     return MessageTree({row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows})
 
@@ -36,12 +38,18 @@ def insert_message(db: sqlite3.Connection, conversation_id: int, parent_id: int 
         f"INSERT INTO message(conversation_id, parent_id, {_COLUMNS}) VALUES (?, ?, {_MARKS})",  # noqa: S608
         (conversation_id, parent_id, *message_values(message)),
     )
-    db.execute("UPDATE message SET chosen_id = ? WHERE id = ?", (row.lastrowid, parent_id))
+    if parent_id is not None:
+        choose(db, [(row.lastrowid or 0, parent_id)])
     db.execute(
         "UPDATE conversation SET leaf_id = ?, updated_at = max(updated_at, ?) WHERE id = ?",
         (row.lastrowid, time_out(message.created_at), conversation_id),
     )
     return structs.replace(message, id=int(row.lastrowid or 0), parent_id=parent_id)
+
+
+def choose(db: sqlite3.Connection, steps: Iterable[tuple[int, int]]) -> None:
+    """Note which child was read last: pairs of a child and its parent."""
+    db.executemany("INSERT OR REPLACE INTO chosen(child_id, message_id) VALUES (?, ?)", steps)
 
 
 class Branches:
@@ -126,10 +134,7 @@ class Branches:
             tree = read_tree(db, conversation_id)
             way = tree.path(message_id)
             steps = [(child, parent) for parent, child in pairwise(way)]
-            db.executemany(
-                "UPDATE message SET chosen_id = ? WHERE id = ?",
-                [(child, parent) for child, parent in steps if tree.chosen.get(parent) != child],
-            )
+            choose(db, [(child, parent) for child, parent in steps if tree.chosen.get(parent) != child])
             leaf = tree.leaf_below(message_id)
             db.execute("UPDATE conversation SET leaf_id = ? WHERE id = ?", (leaf, conversation_id))
             return leaf
@@ -152,7 +157,10 @@ class Branches:
                 )
             others = [other for other in tree.alternatives(message_id) if other != message_id]
             nearest = min(others, key=lambda other: abs(other - message_id), default=None)
-            db.execute("UPDATE message SET chosen_id = ? WHERE chosen_id = ?", (nearest, message_id))
+            if nearest is None:
+                db.execute("DELETE FROM chosen WHERE message_id = ?", (row["parent_id"],))
+            elif row["parent_id"] is not None and tree.chosen.get(row["parent_id"]) == message_id:
+                choose(db, [(nearest, row["parent_id"])])
             leaf = tree.leaf_below(nearest) if nearest is not None else row["parent_id"]
             db.execute("UPDATE conversation SET leaf_id = ? WHERE leaf_id = ?", (leaf, message_id))
             db.execute("DELETE FROM message WHERE id = ?", (message_id,))

@@ -156,6 +156,6 @@ def text_for_model(message: Message) -> str:
 
 def fenced(text: str) -> str:
     """Put a text into a code fence that nothing in it closes."""
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2) if "```" in text else 2
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"

@@ -6,6 +6,7 @@ on the nearest one that is not: a person reads a conversation with a gap, not no
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from app.chat.pages import Value, rows
 _ROLES = ("system", "user", "assistant")
 _STATES = ("complete", "streaming", "interrupted")
 _LOST_TITLE = "Recovered conversation"
+_DIGEST = re.compile("[0-9a-f]{32}")
 
 Row = tuple[Value, ...]
 
@@ -30,6 +32,7 @@ MESSAGE = ("conversation_id", "parent_id", "role", "text", "state", "created_at"
 FOLDER = ("name", "position", "is_open")
 PRESET = ("name", "settings", "updated_at")
 DRAFT_PART = ("conversation_id", "kind", "value")
+DRAFT_FILE = ("conversation_id", "digest", "name", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class _Found:
     presets: dict[int, Row] = field(default_factory=dict)
     tokens: dict[int, bytes] = field(default_factory=dict)
     draft_parts: dict[tuple[Value, Value], Value] = field(default_factory=dict)
+    chosen: dict[int, int] = field(default_factory=dict)
+    draft_files: dict[tuple[Value, Value], Row] = field(default_factory=dict)
     kept: dict[Value, Value] = field(default_factory=dict)
 
 
@@ -84,10 +89,15 @@ def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
             )
         _insert(db, "conversation", CONVERSATION, _conversations(found, lost, messages))
         _insert(db, "message", MESSAGE, ((n, v[1:]) for n, v in messages.items()))
+        chosen = {n: values[8] for n, values in messages.items()} | found.chosen  # from before it had a table
+        pairs = [pair for pair in chosen.items() if pair[0] in messages and pair[1] in messages]
+        db.executemany("INSERT INTO chosen(message_id, child_id) VALUES (?, ?)", pairs)
         tokens = [(n, data) for n, data in found.tokens.items() if n in messages]
         db.executemany("INSERT INTO message_tokens(message_id, data) VALUES (?, ?)", tokens)
         parts = [(*key, value) for key, value in found.draft_parts.items() if key[0] in found.conversations]
         db.executemany("INSERT INTO draft_part(conversation_id, kind, value) VALUES (?, ?, ?)", parts)
+        files = [values for values in found.draft_files.values() if values[0] in (None, *found.conversations)]
+        db.executemany("INSERT INTO draft_file(conversation_id, digest, name, text) VALUES (?, ?, ?, ?)", files)
         db.executemany("INSERT OR REPLACE INTO kept(name, value) VALUES (?, ?)", list(found.kept.items()))
         db.execute("COMMIT")
     except BaseException:
@@ -103,18 +113,30 @@ def _sort(found: _Found, row_id: int, values: Row) -> None:
         found.messages[row_id] = _filled(values, 1 + len(MESSAGE), {9: "", 11: ""})
     elif _is_conversation(values):
         found.conversations[row_id] = _filled(values, 1 + len(CONVERSATION), {7: 0})
-    elif len(values) == 4 and values[0] is None and isinstance(values[1], str):
-        if isinstance(values[2], int) and values[3] in (0, 1):
-            found.folders[row_id] = values
-        elif isinstance(values[2], str) and values[2].startswith("{") and _is_moment(values[3]):
-            found.presets[row_id] = values
+    elif len(values) == 4:
+        _sort_four(found, row_id, values)
     elif len(values) == 3 and isinstance(values[0], int) and values[1] in ("files", "edit"):
         if isinstance(values[2], str):
             found.draft_parts[values[0], values[1]] = values[2]
     elif len(values) == 2 and values[0] in (NEW_DRAFT, NEW_FILES) and isinstance(values[1], str):
         found.kept[values[0]] = values[1]
+    elif len(values) == 2 and values[0] is None and isinstance(values[1], int):
+        found.chosen[row_id] = values[1]
     elif len(values) == 2 and values[0] is None and isinstance(values[1], bytes) and values[1][:1] == b"\x78":
         found.tokens[row_id] = values[1]
+
+
+def _sort_four(found: _Found, row_id: int, values: Row) -> None:
+    """Put a row of four values where it belongs: a folder, a preset, a file that is not sent."""
+    _, name, content, last = values
+    if not isinstance(name, str):
+        return
+    if values[0] is None and isinstance(content, int) and last in (0, 1):
+        found.folders[row_id] = values
+    elif values[0] is None and isinstance(content, str) and content.startswith("{") and _is_moment(last):
+        found.presets[row_id] = values
+    elif isinstance(content, str) and isinstance(last, str) and _DIGEST.fullmatch(name):
+        found.draft_files[values[0], name] = values
 
 
 def _is_message(values: Row) -> bool:

@@ -13,16 +13,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from app.chat.conversation import ConversationHead
+from app.chat.conversation import Attachment, ConversationHead
 from app.chat.database import time_in
 from app.chat.query import SEPARATORS, Snippet, Term, snippet_of, terms_of
+from app.chat.rows import json_in
 from app.protocol import Role
 
 _INDEXED_LENGTH = 3
 _MOST_TRIGRAMS = 150
 _MOST_BEGINNINGS = 5000
+_MOST_AT_ONCE = 1000
 _MOST_LOOKED_AT = 20_000
 """Hits looked at to find enough conversations: of a word that is everywhere, the newest are enough."""
+
+_COMPARED = (
+    "(m.text LIKE ? ESCAPE '\\' OR m.reasoning LIKE ? ESCAPE '\\' OR (m.attachments IS NOT NULL"
+    " AND (SELECT text FROM message_words WHERE id = m.id) LIKE ? ESCAPE '\\'))"
+)
 
 _HEAD = (
     "c.id, c.title, c.updated_at, c.pinned_at, c.folder_id, c.deleted_at,"
@@ -62,14 +69,38 @@ def find_heads(
     """List conversations; with terms, those whose title or one of whose messages holds them all, newest hit first."""
     terms = terms_of(query)
     if not terms:
-        order = "c.deleted_at DESC" if is_deleted else "c.pinned_at IS NULL, c.updated_at DESC"
-        rows = db.execute(
-            f"SELECT {_HEAD} FROM conversation c"  # noqa: S608
-            f" WHERE deleted_at IS {'NOT ' if is_deleted else ''}NULL ORDER BY {order}, c.id DESC LIMIT ?",
-            (limit,),
-        )
-        return tuple(_head(row) for row in rows)
-    return find_heads_page(db, terms, limit if limit >= 0 else _MOST_LOOKED_AT).heads
+        return _listed(db, limit, is_deleted=is_deleted)
+    page = find_heads_page(db, terms, _step(limit))
+    heads = [*page.heads]
+    while page.next_id is not None and (limit < 0 or len(heads) < limit):
+        page = find_heads_page(db, terms, _step(limit - len(heads) if limit >= 0 else limit), page)
+        heads += page.heads
+    return tuple(sorted(heads, key=lambda head: (head.updated_at, head.id), reverse=True))
+
+
+def newest_heads_page(db: sqlite3.Connection, limit: int, before: HeadsPage | None = None) -> HeadsPage:
+    """List conversations, the pinned and then the newest first; after a page, those of the next one."""
+    known = before.seen if before is not None else frozenset()
+    found = _listed(db, limit + 1, offset=len(known))
+    heads = tuple(head for head in found[:limit] if head.id not in known)
+    return HeadsPage(heads, 0 if len(found) > limit else None, known | {head.id for head in found[:limit]})
+
+
+def _listed(
+    db: sqlite3.Connection, limit: int, *, offset: int = 0, is_deleted: bool = False
+) -> tuple[ConversationHead, ...]:
+    order = "c.deleted_at DESC" if is_deleted else "c.pinned_at IS NULL, c.updated_at DESC"
+    rows = db.execute(
+        f"SELECT {_HEAD} FROM conversation c"  # noqa: S608
+        f" WHERE deleted_at IS {'NOT ' if is_deleted else ''}NULL ORDER BY {order}, c.id DESC LIMIT ? OFFSET ?",
+        (limit, offset),
+    )
+    return tuple(_head(row) for row in rows)
+
+
+def _step(limit: int) -> int:
+    """Return how many of so many conversations are to be looked for at once; a negative limit is none."""
+    return min(limit, _MOST_AT_ONCE) if limit >= 0 else _MOST_AT_ONCE
 
 
 def find_heads_page(
@@ -119,11 +150,11 @@ def find_messages(
         return ()
     for hit in _hits(db, terms, before_id, conversation_id):
         row = db.execute(
-            "SELECT m.role, m.created_at, m.text, c.title"
+            "SELECT m.role, m.created_at, m.text, m.reasoning, m.attachments, c.title"
             " FROM message m JOIN conversation c ON c.id = m.conversation_id WHERE m.id = ?",
             (hit["id"],),
         ).fetchone()
-        snippet = snippet_of(row["text"], terms)
+        snippet = _snippet(row, terms)
         at = time_in(row["created_at"])
         found.append(
             SearchHit(hit["id"], hit["conversation_id"], row["title"], row["role"], at, snippet.text, snippet.marks)
@@ -156,8 +187,8 @@ def _hits(
         conditions.append("m.conversation_id = ?")
         values.append(conversation_id)
     for term in compared:
-        conditions.append("m.text LIKE ? ESCAPE '\\'")
-        values.append(_like(term.text))
+        conditions.append(_COMPARED)
+        values += [_like(term.text)] * _COMPARED.count("?")
     # CROSS JOIN keeps the order of the tables: the planner would sort all hits otherwise.
     rows = db.execute(
         f"SELECT m.id, m.conversation_id FROM {source} CROSS JOIN conversation c ON c.id = m.conversation_id"  # noqa: S608
@@ -241,8 +272,22 @@ def _found_head(
     row = db.execute(f"SELECT {_HEAD} FROM conversation c WHERE id = ?", (conversation_id,)).fetchone()  # noqa: S608
     if message_id is None:
         return _head(row)
-    text = db.execute("SELECT text FROM message WHERE id = ?", (message_id,)).fetchone()["text"]
-    return _head(row, snippet_of(text, terms), message_id)
+    said = db.execute("SELECT text, reasoning, attachments FROM message WHERE id = ?", (message_id,)).fetchone()
+    return _head(row, _snippet(said, terms), message_id)
+
+
+def _snippet(row: sqlite3.Row, terms: tuple[Term, ...]) -> Snippet:
+    """Cut it from what was said; where nothing of it is there, from what was thought, or from a file."""
+    patterns = [term.pattern() for term in terms]
+    if any(pattern.search(row["text"]) for pattern in patterns):
+        return snippet_of(row["text"], terms)
+    if any(pattern.search(row["reasoning"]) for pattern in patterns):
+        return snippet_of(row["reasoning"], terms)
+    for file in json_in(row["attachments"], tuple[Attachment, ...]) or ():
+        whole = f"{file.name}: {file.text}"
+        if any(pattern.search(whole) for pattern in patterns):
+            return snippet_of(whole, terms)
+    return snippet_of(row["text"], terms)
 
 
 def _head(row: sqlite3.Row, snippet: Snippet | None = None, message_id: int | None = None) -> ConversationHead:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from app.chat.database import malformed
-from app.chat.salvage import CONVERSATION, DRAFT_PART, FOLDER, MESSAGE, PRESET
+from app.chat.salvage import CONVERSATION, DRAFT_FILE, DRAFT_PART, FOLDER, MESSAGE, PRESET
 from app.chat.schema import MIGRATIONS, version_of
 
 _TABLES = {
@@ -16,6 +16,8 @@ _TABLES = {
     "message_tokens": ("message_id", "data"),
     "message_text": ("text",),
     "draft_part": DRAFT_PART,
+    "draft_file": DRAFT_FILE,
+    "chosen": ("message_id", "child_id"),
 }
 
 

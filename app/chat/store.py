@@ -17,15 +17,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from app.chat.branches import Branches, copy_path, copy_tokens, insert_message, read_tree
+from app.chat.branches import Branches, choose, copy_path, copy_tokens, insert_message, read_tree
 from app.chat.chat_settings import ConversationSettings
+from app.chat.checking import FileCheck
 from app.chat.conversation import UNTITLED, AnswerStats, Conversation, ConversationHead, Message, MessageState
-from app.chat.database import Database, now, time_in, time_out
+from app.chat.database import Database, connect, explain, now, time_in, time_out
 from app.chat.drafts import NEW_DRAFT, Drafts
 from app.chat.opening import Opened, open_database
 from app.chat.query import terms_of
 from app.chat.rows import json_out, message_of, message_values, settings_in, storable
-from app.chat.search import HeadsPage, SearchHit, find_heads, find_heads_page, find_messages
+from app.chat.search import HeadsPage, SearchHit, find_heads, find_heads_page, find_messages, newest_heads_page
 from app.chat.shelving import Folders, Presets
 from app.chat.token_marks import StoredToken, pack_tokens, unpack_tokens
 from app.errors import StoreError
@@ -89,6 +90,19 @@ class ChatStore:
         self.presets = Presets(self._db)
         self.drafts = Drafts(self._db)
 
+    def beside(self) -> ChatStore:
+        """Open the same file once more, untested, for work in a thread of its own; to be closed there.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        other = object.__new__(ChatStore)
+        try:
+            other._take(Opened(connect(self.path), self.path, FileCheck(None)))
+        except sqlite3.Error as fault:
+            raise explain(fault, self.path, "open") from fault
+        return other
+
     @property
     def is_on_disk(self) -> bool:
         """Whether what is stored outlives the program."""
@@ -138,11 +152,10 @@ class ChatStore:
 
     def heads_page(self, query: str, limit: int, before: HeadsPage | None = None) -> HeadsPage:
         """List the first conversations that :meth:`heads` finds for a query, or those behind a page of them."""
-        terms = terms_of(query)
-        if not terms:
-            return HeadsPage(self.heads("", limit))
         with self._db.reading() as db:
-            return find_heads_page(db, terms, limit, before)
+            if terms := terms_of(query):
+                return find_heads_page(db, terms, limit, before)
+            return newest_heads_page(db, limit, before)
 
     def search(
         self, query: str, *, limit: int = 50, before_id: int | None = None, conversation_id: int | None = None
@@ -227,6 +240,12 @@ class ChatStore:
             values = [(folder_id, conversation_id) for conversation_id in conversation_ids]
             db.executemany("UPDATE conversation SET folder_id = ? WHERE id = ?", values)
 
+    def settings(self, conversation_id: int) -> ConversationSettings:
+        """Return what a conversation sets for itself."""
+        with self._db.reading() as db:
+            row = db.execute("SELECT settings FROM conversation WHERE id = ?", (conversation_id,)).fetchone()
+        return settings_in(row["settings"] if row else None)
+
     def save_settings(self, conversation_id: int, settings: ConversationSettings) -> None:
         """Keep what a conversation sets for itself."""
         with self._db.writing() as db:
@@ -247,7 +266,7 @@ class ChatStore:
                 "UPDATE message SET state = 'interrupted' WHERE conversation_id = ? AND state = 'streaming'", (made.id,)
             )
             pairs = [(ids[child], ids[parent]) for parent, child in tree.chosen.items() if child in ids]
-            db.executemany("UPDATE message SET chosen_id = ? WHERE id = ?", pairs)
+            choose(db, pairs)
             if chosen:
                 db.execute("UPDATE conversation SET leaf_id = ? WHERE id = ?", (ids[chosen[-1].id], made.id))
         return self.load(made.id)

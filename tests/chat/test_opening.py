@@ -12,8 +12,9 @@ import pytest
 from app.chat.checking import FileCheck, suspicion_of
 from app.chat.conversation import Attachment
 from app.chat.database import connect
-from app.chat.drafts import NEW_DRAFT, OpenEdit
+from app.chat.drafts import NEW_DRAFT, NEW_FILES, OpenEdit
 from app.chat.opening import KEPT_COPIES, open_database
+from app.chat.rows import json_out
 from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore
 from app.errors import StoreError
@@ -94,6 +95,40 @@ def test_a_database_of_format_3_keeps_all_and_then_takes_files_and_edits(path):
         assert store.notice is None
         assert store.drafts.files(1) == (Attachment(name="notes.txt", text="one"),)
         assert store.drafts.edit(1) == OpenEdit(1, "another")
+
+
+def test_a_database_of_format_4_keeps_all_and_then_finds_thoughts_and_files(path):
+    at, files = "2026-01-01T00:00:00+00:00", (Attachment(name="notes.txt", text="one"),)
+    with closing(connect(path)) as db:
+        migrate(db, MIGRATIONS[:4])
+        db.execute(
+            "INSERT INTO conversation(id, title, created_at, updated_at, draft) VALUES (1, 'Old', ?, ?, 'a draft')",
+            (at, at),
+        )
+        db.executemany(
+            "INSERT INTO message(id, conversation_id, role, text, state, created_at, reasoning, attachments)"
+            " VALUES (?, 1, 'user', 'albatross', ?, ?, ?, ?)",
+            [
+                (1, "complete", at, "", None),
+                (2, "complete", at, "a heron", None),
+                (3, "complete", at, "", '[{"name":"a.txt","text":"a \\"stork\\""}]'),
+                (4, "streaming", at, "a heron", None),
+            ],
+        )
+        db.execute("INSERT INTO draft_part(conversation_id, kind, value) VALUES (1, 'files', ?)", (json_out(files),))
+        db.execute("INSERT INTO kept(name, value) VALUES (?, ?)", (NEW_FILES, json_out(files)))
+    with closing(ChatStore(path)) as store:
+        assert "format-4" in store.notice.hint
+        assert store.drafts.files(1) == store.drafts.files(None) == files
+        assert [hit.message_id for hit in store.search("albatross")] == [3, 2, 1]
+        assert [hit.message_id for hit in store.search("heron")] == [2]
+        assert [hit.message_id for hit in store.search("stork")] == [3]
+        store.recover()
+        assert [hit.message_id for hit in store.search("heron")] == [4, 2]
+        store.drafts.save_files(1, (*files, Attachment(name="b.txt", text="two")))
+        assert [file.name for file in store.drafts.files(1)] == ["notes.txt", "b.txt"]
+        with store.transaction() as db:
+            db.execute("INSERT INTO message_text(message_text, rank) VALUES ('integrity-check', 1)")
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(path):

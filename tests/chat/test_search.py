@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.chat.conversation import Attachment, Message, now
 from app.chat.query import Term, snippet_of, terms_of
 from app.chat.store import ChatStore
 from app.ui.listing import PAGE
@@ -216,6 +217,48 @@ def test_a_word_that_is_everywhere_hides_nothing_older(store):
         )
     found = [head.id for heads in pages(store, "same", 50) for head in heads]
     assert found == [chat.id, old.id]
+
+
+def test_thoughts_and_files_are_found_too(path):
+    code = 'def albatross():\n\treturn "gull\\n", {"pelican": "}"}'
+    files = (Attachment(name="birds.py", text=code), Attachment(name="b.txt", text="\nstork"))
+    with closing(ChatStore(path)) as store:
+        chat = store.create("A chat").id
+        asked = store.add(chat, Message(role="user", text="read this", attachments=files, created_at=now()))
+        thought = store.add(
+            chat, Message(role="assistant", text="Done.", reasoning="Perhaps a heron?", created_at=now())
+        )
+        for query in ("albatross", '"return "', "pelican", "stor*", "birds.py", "read gull", "sto"):
+            assert [hit.message_id for hit in store.search(query)] == [asked.id], query
+        for query in ("heron", "done perhaps", "?"):
+            assert [hit.message_id for hit in store.search(query)] == [thought.id], query
+        assert found(store, "albatross") == ['birds.py: def albatross(): return "gull\\n", {"pelican": "}"}']
+        assert found(store, "heron") == ["Perhaps a heron?"]
+        assert [head.snippet for head in store.heads_page("stork", PAGE).heads] == ["b.txt: stork"]
+        for query in ("attachments", "name", "nowhere", "z"):  # how it is kept is not found
+            assert found(store, query) == []
+        store.branches.edit(asked.id, "and now", ())
+        with store.transaction() as db:
+            db.execute("INSERT INTO message_text(message_text, rank) VALUES ('integrity-check', 1)")
+            db.execute("DELETE FROM message WHERE id = ?", (thought.id,))
+            db.execute("INSERT INTO message_text(message_text, rank) VALUES ('integrity-check', 1)")
+        assert found(store, "heron") == []
+
+
+def test_all_conversations_are_found_without_a_limit(path):
+    with closing(ChatStore(path)) as store:
+        with store.transaction() as db:
+            store.append(store.create("old").id, "user", "a project")
+            ids = [store.create(f"Project {n}").id for n in range(1100)]
+            chat = store.create("A chat").id
+            db.executemany(
+                "INSERT INTO message(conversation_id, role, text, state, created_at)"
+                " VALUES (?, 'user', 'project', 'complete', '2026-01-01')",
+                [(chat,)] * 20_100,
+            )
+        heads = store.heads("project", -1)
+        assert len(heads) == len({head.id for head in heads}) == len(ids) + 2
+        assert [len(store.heads("project", n)) for n in (0, 1, 1050)] == [0, 1, 1050]
 
 
 def test_first_results_come_at_once(path):

@@ -3,6 +3,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -162,6 +163,42 @@ def test_files_and_open_edits_of_what_is_not_sent_are_kept_until_it_is(store):
     store.delete(made.id)
     store.purge()
     assert store.drafts.files(made.id) == ()
+
+
+def n_bytes_written(store, write):
+    """How much longer the log of a database is after something was written."""
+    log = store.path.with_name(f"{store.path.name}-wal")
+    before = log.stat().st_size
+    write()
+    return log.stat().st_size - before
+
+
+def test_a_file_that_joins_others_is_all_that_is_written(path):
+    large = tuple(Attachment(name=f"{n}.txt", text=f"{n} words " * 100_000) for n in range(3))
+    small = Attachment(name="small.txt", text="one")
+    with closing(ChatStore(path)) as store:
+        made = store.create()
+        store._db.connection.execute("PRAGMA wal_autocheckpoint = 0")
+        store.drafts.save_files(made.id, large)
+        assert n_bytes_written(store, lambda: store.drafts.save_files(made.id, (*large, small))) < 100_000
+        assert store.drafts.files(made.id) == (*large, small)
+        assert store.drafts.has_files(made.id, (*large, small))
+        assert not store.drafts.has_files(made.id, (small, *large))
+        assert n_bytes_written(store, lambda: store.drafts.forget_files(made.id)) < 100_000
+        assert store.drafts.files(made.id) == ()
+        assert store.drafts.has_files(made.id, ())
+        store.drafts.sweep(made.id)
+        assert store._db.connection.execute("SELECT count(*) FROM draft_file").fetchone()[0] == 0
+
+
+def test_another_connection_to_the_file_works_in_a_thread(path):
+    def work(conversation_id):
+        with closing(store.beside()) as other:
+            return other.append(conversation_id, "user", "from a thread").id
+
+    with closing(ChatStore(path)) as store, ThreadPoolExecutor(1) as pool:
+        made = store.create()
+        assert pool.submit(work, made.id).result() == store.load(made.id).messages[-1].id
 
 
 def test_damaged_file_is_set_aside_and_kept(path, expect_log):
