@@ -45,7 +45,8 @@ def rows_of(line: str) -> int:
     return 1 if len(line) <= LONGEST_LINE else -(-len(line) // _ROW_CHARS)
 
 
-def _in_rows(text: str) -> str:
+def in_rows(text: str) -> str:
+    """Cut lines that are too long to be laid out into rows."""
     if len(text) <= LONGEST_LINE:
         return text
     return "\n".join(
@@ -243,7 +244,7 @@ class CodeView(QFrame):
 
     def show_block(self, block: Block) -> None:
         """Show the code so far; only what is new is typed."""
-        text = _in_rows(visible(block.text))
+        text = in_rows(visible(block.text))
         shown = text.removesuffix("\n")  # a line end is shown when something follows it
         if shown.startswith(self._shown):
             typed = shown[len(self._shown) :]

@@ -313,21 +313,15 @@ class BlockColumn(QWidget):
         for part in self.parts:
             part.highlights.find(query)
 
-    def place_found(self, number: int) -> int:
-        """Mark the ``number``-th place where the text stands as the one looked at; return how far down it is."""
-        wanted = self._query.lower()
-        for n, block in enumerate(self._blocks):
-            here = block.text.lower().count(wanted) if wanted else 0
-            if number < here:
-                part = self.build(n)
-                if isinstance(part, ProseView | CodeView):
-                    part.highlights.find(self._query)
-                    cursor = part.highlights.go_to(number)
-                    into = part.edit.cursorRect(cursor).top() + part.edit.y() if cursor is not None else 0
-                    return self._heights.top(n) + max(0, into if part.edit is not part else into - part.y())
-                return self._heights.top(n)
-            number -= here
-        return 0
+    def place_found(self, n: int, number: int) -> int:
+        """Mark the ``number``-th place in the ``n``-th block as the one looked at; return how far down it is."""
+        part = self.build(n)
+        if not isinstance(part, ProseView | CodeView):
+            return self._heights.top(n)
+        part.highlights.find(self._query)
+        cursor = part.highlights.go_to(number)
+        into = part.edit.cursorRect(cursor).top() + part.edit.y() if cursor is not None else 0
+        return self._heights.top(n) + max(0, into if part.edit is not part else into - part.y())
 
 
 def guess_height(text: str, width: int) -> int:

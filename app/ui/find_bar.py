@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from app.ui.transcript import Transcript
 
 _PAUSE_MS = 120
+_SLICE_S, _FIRST_SLICE_S = 0.008, 0.02
+_END = object()
 
 
 class _Field(QLineEdit):
@@ -43,6 +47,10 @@ class FindBar(QFrame):
         self._transcript = transcript
         self._places: list[tuple[int, int]] = []  # message, and which place in it
         self._here = -1
+        self._stay: tuple[int, int] | None = None
+        self._scan: Iterator[None] | None = None
+        self._slice = QTimer(self, singleShot=True, interval=0)
+        self._slice.timeout.connect(self.on_slice)
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.search)
         self.field = _Field(placeholderText=tr("Find in this conversation"))
@@ -81,47 +89,70 @@ class FindBar(QFrame):
     def leave(self) -> None:
         """Hide the bar and the marks."""
         self._pause.stop()
+        self._slice.stop()
         self.hide()
-        self._places = []
+        self._places, self._scan = [], None
         self._transcript.show_found("")
         self.closed.emit()
 
     def search(self) -> None:
         """Find all places; go to the last one, which is nearest to what was just said."""
         self._pause.stop()
-        self._places = self._all_places()
         self._transcript.show_found(self.field.text())
-        self._here = len(self._places) - 1
-        self._show()
+        self._begin(None)
 
     def count_again(self) -> None:
         """Count what has been said meanwhile; stay where we are."""
         if not self.isHidden() and self.field.text():
-            here, self._places = self.here, self._all_places()
-            self._here = self._places.index(here) if here in self._places else len(self._places) - 1
             self._transcript.show_found(self.field.text())
-            self._say()
+            self._begin(self.here)
 
     def step(self, step: int) -> None:
-        """Go to the next place, or the one before; round at the ends."""
+        """Go to the next place, or the one before; round at the ends, once all are found."""
         if self._pause.isActive():
             self.search()
-        elif self._places:
+        elif self._places and (self._scan is None or 0 <= self._here + step < len(self._places)):
             self._here = (self._here + step) % len(self._places)
             self._show()
+
+    def _begin(self, stay: tuple[int, int] | None) -> None:
+        """Look through all messages, the newest first, for a moment now and then in pauses; stay at a place."""
+        self._places, self._here, self._stay = [], -1, stay
+        self._scan = self._look() if self.field.text() else None
+        self.on_slice()
+
+    def on_slice(self) -> None:
+        """Look for a moment."""
+        end_s = monotonic() + (_FIRST_SLICE_S if not self._places else _SLICE_S)
+        had_any = bool(self._places)
+        while self._scan is not None and monotonic() < end_s:
+            if next(self._scan, _END) is _END:
+                self._scan = None
+        if self._scan is not None:
+            self._slice.start()
+        if self._places and not had_any and self._stay is None:
+            self._show()
+        else:
+            self._say()
+
+    def _look(self) -> Iterator[None]:
+        wanted = self.field.text().lower()
+        for number in range(self._transcript.n_messages - 1, -1, -1):
+            if number >= self._transcript.n_messages:  # it has just been taken away
+                continue
+            seen = yield from self._transcript.read_seen(number)
+            here = [(number, hit) for hit in range(sum(part.count(wanted) for part in seen))]
+            self._places[:0] = here
+            if self._stay in here or (here and self._here < 0):
+                self._here = here.index(self._stay) if self._stay in here else len(here) - 1
+            elif self._here >= 0:
+                self._here += len(here)
+            yield
 
     @property
     def here(self) -> tuple[int, int] | None:
         """The message that is looked at, and which place in it."""
         return self._places[self._here] if self._places else None
-
-    def _all_places(self) -> list[tuple[int, int]]:
-        wanted = self.field.text().lower()
-        return [
-            (number, hit)
-            for number, text in enumerate(self._transcript.texts() if wanted else ())
-            for hit in range(text.lower().count(wanted))
-        ]
 
     def _show(self) -> None:
         self._say()
@@ -129,12 +160,11 @@ class FindBar(QFrame):
             self._transcript.go_to_message(*self.here)
 
     def _say(self) -> None:
-        words = (
-            tr("{here} of {n_places}").format(here=self._here + 1, n_places=len(self._places))
-            if self._places
-            else tr("not found")
-            if self.field.text()
-            else ""
-        )
+        if self._scan is not None:
+            words = tr("{n_places} so far…").format(n_places=len(self._places))
+        elif self._places:
+            words = tr("{here} of {n_places}").format(here=self._here + 1, n_places=len(self._places))
+        else:
+            words = tr("not found") if self.field.text() else ""
         self.count.setText(words)
         self.count.setAccessibleName(words)

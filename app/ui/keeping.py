@@ -113,8 +113,8 @@ class Keeping(QObject):
             else:
                 term = words.strip('"').split(" ")[0].strip('"*')
                 self._window.transcript.show_found(term)
-                has_term = term.lower() in self._window.transcript.texts()[number].lower()
-                self._window.transcript.go_to_message(number, 0 if has_term and term else -1)
+                is_seen = bool(term) and self._window.transcript.shows(number, term)
+                self._window.transcript.go_to_message(number, 0 if is_seen else -1)
 
     def _is_answering_in(self, conversation_id: int) -> bool:
         """Whether an answer grows in it: its branch is not to be left then."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,7 @@ class Item:
     thought_s: float | None = None
     trace: TokenTrace | None = None
     can_go_on: bool = False
+    seen: tuple[str, tuple[str, ...]] | None = None  # its text, and what is seen of that
 
 
 class MessageList(QObject):
@@ -255,17 +256,28 @@ class MessageList(QObject):
         self._note_anchor()
         self.place()
 
-    def go_to(self, number: int, hit: int = -1) -> None:
-        """Scroll to a message, or to the ``hit``-th place in it where what is searched for stands."""
+    def read_seen(self, number: int) -> Generator[None, None, tuple[str, ...]]:
+        """Return what is seen of each block of a message, in small letters; pause now and then."""
+        from app.ui.seen import seen_in  # nobody searches before the first paint
+
+        item = self.items[number]
+        text = item.view.text if item.view is not None else item.text
+        if item.seen is None or item.seen[0] != text:
+            blocks = tuple(item.view.column.blocks) if item.view is not None else None
+            item.seen = text, (yield from seen_in(text, item.role, blocks))
+        return item.seen[1]
+
+    def go_to(self, number: int, place: tuple[int, int] | None = None) -> None:
+        """Scroll to a message, or to a place in it where what is searched for stands: a block, and which in it."""
         self.is_following = False
         self._is_placing = True  # or it would be taken down again, being far from what is seen still
         try:
             view = self.view_of(number)
-            into = view.column.place_found(hit) + view.column.y() if hit >= 0 else 0
+            into = view.column.place_found(*place) + view.column.y() if place is not None else 0
             self._heights.set(number, view.lay_out(self.width))
         finally:
             self._is_placing = False
-        self._anchor = self.items[number], view.anchor_at(into), self._page.height() // 3 if hit >= 0 else GRID
+        self._anchor = self.items[number], view.anchor_at(into), self._page.height() // 3 if place is not None else GRID
         self.place()
 
     def focus(self, step: int) -> None:

@@ -276,7 +276,7 @@ class ProseView(QTextBrowser):
             cursor.setPosition(position)
             cursor.setPosition(position + length, QTextCursor.MoveMode.KeepAnchor)
             if shape.isImageFormat():
-                cursor.insertText(_describe_image(shape), QTextCharFormat())
+                cursor.insertText(describe_image(shape), QTextCharFormat())
             elif shape.fontFixedPitch():
                 code = QTextCharFormat()
                 code.setFontFamilies([code_font().family()])
@@ -385,7 +385,8 @@ def _merge(block: QTextBlock, shape: QTextCharFormat) -> None:
     cursor.mergeCharFormat(shape)
 
 
-def _describe_image(shape: QTextCharFormat) -> str:
+def describe_image(shape: QTextCharFormat) -> str:
+    """Say what stands in the place of an image, which is never loaded."""
     name = shape.toImageFormat().name()
     words = shape.property(QTextFormat.Property.ImageAltText) or ""
     return (

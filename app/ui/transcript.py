@@ -7,7 +7,7 @@ once a frame, by one timer that rests when nothing grows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -162,6 +162,7 @@ class Transcript(QWidget):
         self._list.cut(number)
         self._stack.setCurrentWidget(self._area if self._list.items else self.welcome)
         self._list.place()
+        self.find_bar.count_again()
 
     def show_alternatives(self, number: int, chosen: int, n_all: int) -> None:
         """Say of a message which of how many alternatives it is, counted from 1."""
@@ -304,6 +305,22 @@ class Transcript(QWidget):
         """The text of every message."""
         return [item.view.text if item.view is not None else item.text for item in self._list.items]
 
+    def read_seen(self, number: int) -> Generator[None, None, tuple[str, ...]]:
+        """Return what is seen of each block of a message, in small letters; pause now and then."""
+        return self._list.read_seen(number)
+
+    def shows(self, number: int, words: str) -> bool:
+        """Whether a text is seen in a message."""
+        return any(words.lower() in part for part in self._seen(number))
+
+    def _seen(self, number: int) -> tuple[str, ...]:
+        reading = self.read_seen(number)
+        while True:
+            try:
+                next(reading)
+            except StopIteration as end:
+                return tuple(end.value)
+
     def show_found(self, query: str) -> None:
         """Mark every place where a text stands; "" takes the marks away."""
         self._query = query
@@ -312,7 +329,15 @@ class Transcript(QWidget):
 
     def go_to_message(self, number: int, hit: int = -1) -> None:
         """Scroll to a message, or to the ``hit``-th place in it where what is searched for stands."""
-        self._list.go_to(number, hit)
+        self._list.go_to(number, self._place_of(number, hit) if hit >= 0 and self._query else None)
+
+    def _place_of(self, number: int, hit: int) -> tuple[int, int] | None:
+        for block, part in enumerate(self._seen(number)):
+            here = part.count(self._query.lower())
+            if hit < here:
+                return block, hit
+            hit -= here
+        return None
 
     def focus_message(self, step: int) -> None:
         """Move the keyboard from message to message, up (-1) or down (1)."""

@@ -6,13 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QTextDocument
-
-from app.chat.visible import visible
-from app.ui.blocks import is_tame
-from app.ui.formulas import protect_formulas
 from app.ui.links import links_in
-from app.ui.prose import FEATURES, leans_on_others
+from app.ui.seen import rendered, rendered_pieces
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block
@@ -35,7 +30,7 @@ def written_links(blocks: Iterable[tuple[int, Block]]) -> list[tuple[str, str]]:
         if n_found >= MOST_LINKS or n_read >= MOST_READ_CHARS:
             break
         n_read += len(text)
-        here = links_in(_read(text))[: MOST_LINKS - n_found]
+        here = links_in(rendered(text))[: MOST_LINKS - n_found]
         n_found += len(here)
         found.append((n, here))
     return [link for _, links in sorted(found, key=lambda one: one[0]) for link in links]
@@ -43,15 +38,5 @@ def written_links(blocks: Iterable[tuple[int, Block]]) -> list[tuple[str, str]]:
 
 def _pieces(block: Block) -> Iterator[str]:
     """Yield what may have links of a block, as it is rendered: by the piece, or as a whole."""
-    if block.kind != "prose" or not _MAY_LINK.search(text := block.text):
-        return
-    pieces = [text] if leans_on_others(text) else [*block.pieces, block.tail]
-    if all(map(is_tame, pieces)):  # else it is shown as it was written
-        yield from (piece for piece in pieces if _MAY_LINK.search(piece))
-
-
-def _read(text: str) -> QTextDocument:
-    document = QTextDocument()  # without a layout, which is what would open the files of images
-    document.setUndoRedoEnabled(False)
-    document.setMarkdown(protect_formulas(visible(text)), FEATURES)
-    return document
+    if block.kind == "prose" and _MAY_LINK.search(block.text):
+        yield from (piece for piece in rendered_pieces(block) or () if _MAY_LINK.search(piece))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.chat.conversation import Message, now
 from app.ui.chats import finish_stored
+from app.ui.marking import CURRENT
 from app.ui.thought import ThoughtHead
 from app.ui.transcript import Transcript
 
@@ -161,6 +162,83 @@ def test_finding_counts_all_and_goes_from_place_to_place(transcript, qapp, qtbot
     bar.leave()
     assert bar.isHidden()
     assert all(not found(view) for view in transcript.views)
+
+
+MARKED = """
+# A *need*le
+
+**Bold needle** and nee**dle**, `needle`, [needle](https://needle.example "needle"), ![a needle](needle.png)
+
+| needle | b |
+|---|---|
+| x | needle |
+
+1. needle \\*needle\\*
+
+```needle
+needle = "**needle**"
+```
+
+$a_needle$ <b>needle</b>
+"""
+
+
+def test_finding_counts_what_is_seen_not_the_marks(transcript, qtbot):
+    messages = [
+        Message(id=1, role="user", text="**needle** as it was typed", created_at=now()),
+        Message(id=2, role="assistant", text=MARKED, created_at=now()),
+        Message(id=3, role="assistant", text="<think>\na needle\n</think>\nSo.", created_at=now()),
+    ]
+    transcript.show_messages(messages, finish_stored)
+    bar = transcript.find_bar
+    for query in (
+        "**",
+        "needle",
+        "```",
+        "bold needle and needle",
+        "needle.example",
+        "<think>",
+        "[image: a needle",
+        ".",
+    ):
+        bar.open(query)
+        assert bar._scan is None
+        shown = 0
+        for number in range(3):
+            column = transcript._list.view_of(number).column
+            column.unfold_all()
+            column.show_range(float("-inf"), float("inf"))
+            shown += sum(part.edit.toPlainText().lower().count(query) for part in column.parts)
+        assert len(bar._places) == shown, query
+        for _ in range(shown):
+            bar.step(1)
+            view = transcript._list.items[bar.here[0]].view
+            assert any(
+                s.format.background().color().name() == CURRENT[False][0] and s.cursor.selectedText().lower() == query
+                for part in view.column.parts
+                for s in part.highlights._found
+            ), query
+
+
+def test_a_long_conversation_is_looked_through_in_pauses_the_newest_first(transcript, qtbot):
+    n = 1500
+    transcript.show_messages(conversation(n), finish_stored)
+    bar = transcript.find_bar
+    bar.open("hay")
+    assert bar.count.text().endswith(" so far…")
+    first = bar.here
+    assert first is not None
+    assert first[0] == n - 1
+    bar.step(-1)
+    bar.step(1)
+    qtbot.waitUntil(lambda: not bar.count.text().endswith("…"))
+    assert bar.here == first
+    assert bar._places == sorted(bar._places)
+    n_places = (n - 3) * 80
+    assert bar.count.text() == f"{n_places} of {n_places}"
+    transcript.cut(n - 10)
+    qtbot.waitUntil(lambda: bar.count.text() == f"{n_places - 800} of {n_places - 800}")
+    bar.leave()
 
 
 def test_what_is_not_there_is_said(transcript, qtbot):
