@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPersistentModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.ui.theme import GRID, IconButton, named
 from app.ui.tr import tr
@@ -50,6 +50,7 @@ class Sidebar(QWidget):
     folder_toggled = Signal(int, bool)
     folder_renamed = Signal(int, str)
     folder_delete_requested = Signal(int)
+    more_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +65,9 @@ class Sidebar(QWidget):
         self._pause = QTimer(self, singleShot=True, interval=_SEARCH_PAUSE_MS)
         self._pause.timeout.connect(self.on_search_paused)
         self._search.textChanged.connect(lambda _text: self._pause.start())
+        self._more = QPushButton(flat=True)
+        self._more.clicked.connect(self.more_requested)
+        self._more.hide()
         self._build()
 
     def _build(self) -> None:
@@ -77,6 +81,7 @@ class Sidebar(QWidget):
         self._column.addLayout(head)
         self._column.addWidget(self._nothing)
         self._column.addStretch()
+        self._column.addWidget(self._more)
 
     def _list(self) -> ConversationView:
         """Make the list when there is something to list: its classes are not loaded before the first paint."""
@@ -92,8 +97,10 @@ class Sidebar(QWidget):
             view.activated.connect(self.on_chosen)
             view.delete_pressed.connect(self.on_delete)
             view.customContextMenuRequested.connect(self.on_context_menu)
-            self._column.insertWidget(self._column.count() - 1, view, 1)
-            self._column.takeAt(self._column.count() - 1)
+            view.verticalScrollBar().valueChanged.connect(self.on_scrolled)
+            stretch = self._column.count() - 2  # the button for more is below it
+            self._column.insertWidget(stretch, view, 1)
+            self._column.takeAt(stretch + 1)
             self._search.setClearButtonEnabled(True)  # its icon, too, can wait
         return self._view
 
@@ -128,10 +135,15 @@ class Sidebar(QWidget):
         if not view.is_naming:
             top = QPersistentModelIndex(view.indexAt(QPoint(1, 1)))
             is_at_top = view.verticalScrollBar().value() == 0
-            view.rows.show_heads(heads, now)
+            view.rows.show_heads(heads, now, () if self.query else self._folders)
             self._nothing.setVisible(not heads)
             if not is_at_top and top.isValid():  # what is read stays in its place
                 view.scrollTo(view.rows.index(top.row()), view.ScrollHint.PositionAtTop)
+
+    def offer_more(self, n_listed: int) -> None:
+        """Say that there are more than these many, and offer to list them; 0: there are no more."""
+        self._more.setVisible(bool(n_listed))
+        self._more.setText(tr("{n:,} listed: show more").format(n=n_listed))
 
     def show_current(self, current_id: int | None) -> None:
         """Mark the conversation that is open."""
@@ -177,6 +189,11 @@ class Sidebar(QWidget):
     def on_named(self) -> None:
         """Show what came while a name was typed."""
         self._put_off()
+
+    def on_scrolled(self, value: int) -> None:
+        """Ask for more at the end of the list."""
+        if not self._more.isHidden() and value >= self._list().verticalScrollBar().maximum() > 0:
+            self.more_requested.emit()
 
     def on_search_paused(self) -> None:
         """Search once typing pauses."""

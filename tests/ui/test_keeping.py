@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 
+from app.chat.conversation import now
 from app.chat.store import ChatStore
-from app.ui.listing import PAGE
+from app.ui.listing import MOST_FOUND, PAGE
 from tests.doubles import POEM, Answer
 
 
 def listed(program):
-    return [row.words for row in program.window.sidebar._list().rows.rows]
+    """What the list says; midnight may pass in any test."""
+    said = [row.words for row in program.window.sidebar._list().rows.rows]
+    return ["Today" if words == "Yesterday" else words for words in said]
 
 
 def index_of(program, words):
@@ -250,5 +254,67 @@ def test_the_rest_of_a_search_is_not_mixed_with_what_is_typed_meanwhile(program)
         assert not any(title.startswith("other") for title in sidebar.titles())
         await program.until(lambda: len(sidebar.titles()) == 60)
         assert all(title.startswith("other") for title in sidebar.titles())
+
+    program.run(story)
+
+
+def test_of_very_many_conversations_the_rest_is_offered_in_words_and_comes_with_scrolling(program):
+    n = 2 * MOST_FOUND + 100
+    with closing(ChatStore()) as store, store.transaction():
+        store.pin(store.create("the oldest").id, is_pinned=True)
+        folder = store.folders.create("Rails")
+        store.move([store.create("About trains").id], folder.id)
+        for number in range(2, n):
+            store.create(f"c{number}")
+
+    async def story():
+        sidebar = program.window.sidebar
+        program.window.resize(1280, 800)
+        sidebar.show()
+        titles, view = sidebar.titles(), sidebar._list()
+        assert len(titles) == MOST_FOUND
+        assert "About trains" not in titles
+        assert not sidebar._more.isHidden()
+        assert sidebar._more.text() == "500 listed: show more"
+        sidebar._more.click()
+        assert len(sidebar.titles()) == 2 * MOST_FOUND
+        await program.ask("go")  # lists anew, and as many
+        assert len(sidebar.titles()) == 2 * MOST_FOUND
+        view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
+        assert len(sidebar.titles()) == n
+        assert "About trains" in sidebar.titles()
+        assert sidebar._more.isHidden()
+
+    program.run(story)
+
+
+def test_of_very_many_hits_the_rest_is_offered_too(program):
+    with closing(ChatStore()) as store, store.transaction():
+        for number in range(MOST_FOUND + 20):
+            store.append(store.create(f"c{number}").id, "user", "the same word")
+
+    async def story():
+        sidebar = program.window.sidebar
+        sidebar._search.setText("same")
+        await program.until(lambda: len(sidebar.titles()) == MOST_FOUND)
+        await program.until(lambda: not sidebar._more.isHidden())
+        sidebar._more.click()
+        await program.until(lambda: len(sidebar.titles()) == MOST_FOUND + 20)
+        assert sidebar._more.isHidden()
+
+    program.run(story)
+
+
+def test_at_midnight_today_becomes_yesterday(program):
+    async def story():
+        listing = program.controller.chats.listing
+        await two(program)
+        assert program.window.sidebar._list().rows.rows[0].words == "Today"
+        listing.clock = lambda: now() + timedelta(days=1)
+        listing.on_look_at_day()
+        assert program.window.sidebar._list().rows.rows[0].words == "Yesterday"
+        listing.clock = lambda: now() - timedelta(days=1)  # the clock is set back
+        listing.on_look_at_day()
+        assert program.window.sidebar._list().rows.rows[0].words == "Today"
 
     program.run(story)
