@@ -107,7 +107,10 @@ def soc_of(facts: Facts) -> Soc:
 def _cores(classes: Sequence[int]) -> str:
     if not classes:
         return ""
-    return f"{sum(classes)} cores" + (f" ({' + '.join(map(str, classes))})" if len(classes) > 1 else "")
+    number, split = sum(classes), " + ".join(map(str, classes))
+    if len(classes) > 1:
+        return f"{number} cores ({split})"
+    return f"{number} cores" if number > 1 else "1 core"
 
 
 @dataclass(frozen=True, slots=True)

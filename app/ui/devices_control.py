@@ -25,7 +25,7 @@ from app.host.runtimes import Runtimes
 from app.host.survey import Survey, survey
 from app.models.release import Releases, build_named, builds_here, source
 from app.ui.devices_dialog import DevicesDialog, arrival_words, state_words
-from app.ui.said import fault_words
+from app.ui.said import fault_words, said
 from app.ui.servers_panel import DANGER
 from app.ui.tr import tr
 
@@ -281,7 +281,7 @@ class DevicesControl(QObject):
         dialog, known, chosen = self.dialog, self._known, self._choices.settings
         if dialog is None or known is None:
             return
-        chip = [known.soc.name, known.soc.cores, known.soc.gpu]
+        chip = [known.soc.name, said(known.soc.cores), known.soc.gpu]
         dialog.show_devices(known.devices, ", ".join(part for part in chip if part), known.advice)
         dialog.show_places(places(known), chosen.compute, chosen.draft_compute)
         runtime = known.found.runtime

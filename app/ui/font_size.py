@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QApplication, QTextEdit, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QTextEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 _LEAST_PT = 7.0
 _WANTED = "wantedPointSize"
@@ -57,6 +57,9 @@ def choose_font_size(extra_pt: float) -> None:
             widget.document().setDefaultFont(_larger(of_text, step))
         elif isinstance(widget, QTreeWidget):
             _resize_items(widget.invisibleRootItem(), widget.columnCount(), step)
+        elif isinstance(widget, QComboBox):  # which remembers its least size, but for a change of the style
+            QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+            widget.updateGeometry()
     font_bus().changed.emit()
 
 

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from app.memory_types import FlashAttention, is_quantised
 from app.protocol import DraftTokens, SpecType
+from app.ui.font_size import font_bus
 from app.ui.switch import Switch
 from app.ui.theme import GRID, named, text_font
 from app.ui.tr import tr
@@ -143,7 +144,6 @@ class ModelOptions(QFrame):
         )
         self.threads = QSpinBox()
         self.threads.setKeyboardTracking(False)
-        self.threads.setMinimumHeight(self.context.sizeHint().height())
         self.threads.setAccessibleName(tr("Threads"))
         self.threads.setToolTip(tr("Processor threads to compute with. More than there are fast cores seldom helps."))
         self._reload = named(QLabel(RELOAD, wordWrap=True), "muted")
@@ -204,6 +204,12 @@ class ModelOptions(QFrame):
         column.addWidget(self.trees)
         column.addSpacing(GRID // 2)
         column.addLayout(self._buttons())
+        self._fit()
+        font_bus().changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        """Be as large as the texts want."""
+        self.threads.setMinimumHeight(self.context.sizeHint().height())
         self.setFixedWidth(max(_WIDTH_PX, self.sizeHint().width()))
 
     def _buttons(self) -> QHBoxLayout:

@@ -27,6 +27,9 @@ HOST = (
     QT_TRANSLATE_NOOP("", "Check the permissions of that file."),
     QT_TRANSLATE_NOOP("", "Check the permissions of its folder."),
     QT_TRANSLATE_NOOP("", "It must lie between {low} and {high}."),
+    QT_TRANSLATE_NOOP("", "{number} cores"),
+    QT_TRANSLATE_NOOP("", "{number} cores ({split})"),
+    QT_TRANSLATE_NOOP("", "1 core"),
 )
 
 SERVERS = (
