@@ -388,7 +388,7 @@ class EngineControl(QObject):
         state, remote = self._host.state, self._choices.remote
         if remote is not None:
             return ANSWERING if self._is_answering else ready_words(remote)
-        return phase_words(state, self._progress, self._choices.settings.target)
+        return phase_words(state, self._progress, self._window.pair_bar.label_of(self._choices.settings.target))
 
     def explain_refusal(self) -> None:
         """Say why a question cannot be answered now; the question stays in the composer."""

@@ -201,6 +201,11 @@ class PairBar(QWidget):
         """Offer these models to chat with."""
         self._target.fill(options, current, can_open=True)
 
+    def label_of(self, name: str) -> str:
+        """Return what a model is called here, by its name in the library or its path."""
+        index = self._target.findData(name)
+        return str(self._target.itemText(index)) if index >= 0 else _short(name)
+
     def show_drafters(self, models: Sequence[ModelOption], current: str, *, has_heads: bool = False) -> None:
         """Offer no drafter, n-gram, the model's own heads if it has some, and these models to draft with."""
         fixed = [

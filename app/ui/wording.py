@@ -47,7 +47,7 @@ NOT_LOADED = tr("No model is loaded.")
 
 
 def phase_words(state: HostState, progress: str, target: str) -> str:
-    """What the engine is doing, in one line; ``progress`` is how far a load has come, ``target`` what was chosen."""
+    """What the engine is doing, in one line; ``progress`` is how far a load has come, ``target`` who was chosen."""
     match state.phase:
         case "starting":
             return tr("Starting the engine…")
@@ -67,7 +67,7 @@ def _idle_words(loaded: Loaded | None, target: str) -> str:
     """Who is ready to answer."""
     if loaded is None:
         return tr("No model is loaded. Choose one above, or open a GGUF file.")
-    name = tr("The starter model") if target == "starter" else loaded.target.name
+    name = tr("The starter model") if target == "starter" else target
     return tr("{name} is ready. Everything stays on this computer.").format(name=name)
 
 
