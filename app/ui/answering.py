@@ -27,7 +27,8 @@ from app.host import AnswerEvent, ChatRequest, Host
 from app.host.answer_stats import stats_of
 from app.host.remote_servers import ServerKeys
 from app.host.remote_wire import ServerModel, read_address
-from app.protocol import ChatMessage, Chunk, Done, NoticeInfo, Prefill, Started, Templating, is_lossy_name
+from app.protocol import ChatMessage, Chunk, Done, Prefill, Started, Templating, is_lossy_name
+from app.ui.engine_notices import EngineNotices
 from app.ui.remote_answer import RemoteAnswers
 from app.ui.said import said
 from app.ui.tr import tr
@@ -47,7 +48,6 @@ WAITING = tr("Waiting for the engine…")
 WRITING = tr("Answering…")
 DIED_MARK = tr("The engine stopped while it was writing this. What it had written is kept.")
 OPEN_SETTINGS = tr("Conversation settings")
-SAID_ONCE = frozenset({"draft_cut", "reasoning_unknown", "reasoning_effort_unknown"})
 STUCK = tr("The engine does not react to the stop.")
 
 STOP_PATIENCE_S = 4.0
@@ -74,7 +74,7 @@ class Answering(QObject):
         self._started: Started | None = None
         self._growing: GrowingAnswer | None = None
         self._is_broken_off = False
-        self._told: set[str] = set()
+        self._notices = EngineNotices(window.notice)
         self._burst: list[Chunk] = []
         self._begun = ""
         self._burst_over = QTimer(self, singleShot=True, interval=0)
@@ -114,8 +114,31 @@ class Answering(QObject):
         files = self._window.composer.take_files()
         self._window.composer.set_text("")
         self._window.notice.on_close()
-        self._chats.add_question(text, files)
-        self.begin(self._chats.begin_answer())
+        writing = self._chats.sending.send(text, files)
+        if writing is None:
+            self.begin(self._chats.begin_answer())
+            return
+        self.begin_behind(writing)
+
+    def begin_behind(self, writing: asyncio.Task[bool]) -> None:
+        """Answer once a question is saved; a stop before that leaves it without an answer."""
+        self._window.composer.show_answering(is_answering=True)
+        self._is_broken_off, self._started = False, None
+        self._task = asyncio.get_running_loop().create_task(self._begin_behind(writing))
+
+    async def _begin_behind(self, writing: asyncio.Task[bool]) -> None:
+        may_begin = False
+        try:
+            may_begin = await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            self._is_broken_off = True
+            await asyncio.wait([writing])
+        if may_begin and not self._is_broken_off and self.is_ready():
+            self.begin(self._chats.begin_answer())
+            return
+        self._task = None
+        self._window.composer.show_answering(is_answering=False)
+        self._window.composer.unqueue()
 
     def is_ready(self) -> bool:
         """Whether something can be answered now; if not, that is explained."""
@@ -165,10 +188,10 @@ class Answering(QObject):
 
     async def close(self) -> None:
         """Stop, and wait until what was said is saved."""
-        if self._task is not None and not self._task.done():
-            await asyncio.sleep(0)  # a task that is cancelled before its first step runs no ``finally``
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        await asyncio.sleep(0)  # a task that is cancelled before its first step runs no ``finally``
+        if (task := self._task) is not None and not task.done():
+            task.cancel()
+            await asyncio.wait([task])
 
     # --- the turn -------------------------------------------------------------------------------------
 
@@ -270,13 +293,13 @@ class Answering(QObject):
         match event:
             case Started():
                 self._started = event
-                loaded = self._host.state.loaded
-                growing.model = loaded.target.name if loaded is not None else ""
+                pair = self._host.state.pair
+                growing.model = self._window.pair_bar.label_of(pair.target) if pair is not None else ""
                 self._begun = "" if growing.before is not None else begun_mark(event.prompt_end)
                 self._engine.note_engagement(event.engagement)
                 growing.is_lossy = is_lossy_name(event.engagement.drafter)
                 growing.show_status(prefill_words(event, 0))
-                self._tell(event.notices)
+                self._notices.tell(event.notices)
             case Prefill():
                 growing.show_status(waiting_words(event, self._started))
             case Chunk():
@@ -286,17 +309,9 @@ class Answering(QObject):
             case Done():
                 self.on_burst_over()
                 growing.add_text(event.text)
-                self._tell(event.notices)
+                self._notices.tell(event.notices)
             case _ as never:
                 assert_never(never)
-
-    def _tell(self, notices: tuple[NoticeInfo, ...]) -> None:
-        """Say what the engine says, all at once; once is enough of what every answer would say again."""
-        new = [one for one in notices if one.code not in SAID_ONCE or one.message not in self._told]
-        self._told |= {one.message for one in notices}
-        if new:
-            words = " ".join(f"{said(one.message)} {said(one.hint)}".strip() for one in new)
-            self._window.notice.say("warning", words)
 
     def _take_text(self, text: str, growing: GrowingAnswer) -> None:
         """Take what a server says."""

@@ -122,6 +122,9 @@ class AttachmentBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chips: list[_Chip] = []
+        self._work = named(QLabel(self), "status")
+        self._work.setFont(text_font(-0.5))
+        self._work.hide()
         self.setAccessibleName(tr("Attached files"))
         self.hide()
 
@@ -163,6 +166,18 @@ class AttachmentBar(QWidget):
             chip.show_size(sizes.get(chip.file))
         self._arrange()
 
+    def say(self, words: str) -> None:
+        """Say what is being done with the files, "" if nothing."""
+        self._work.setText(words)
+        self._work.setAccessibleName(words)
+        self._work.setVisible(bool(words))
+        self._arrange()
+
+    @property
+    def words(self) -> str:
+        """What is being done with the files."""
+        return str(self._work.text())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the rows anew."""
         super().resizeEvent(event)
@@ -170,13 +185,14 @@ class AttachmentBar(QWidget):
 
     def _arrange(self) -> None:
         at, row = QPoint(0, 0), 0
-        for chip in self._chips:
-            size: QSize = chip.sizeHint()
+        parts: list[QWidget] = [*self._chips, *([] if self._work.isHidden() else [self._work])]
+        for part in parts:
+            size: QSize = part.sizeHint()
             if at.x() and at.x() + size.width() > self.width():
                 at, row = QPoint(0, at.y() + row + GRID // 2), 0
-            chip.setGeometry(QRect(at, size))
+            part.setGeometry(QRect(at, size))
             at.setX(at.x() + size.width() + GRID // 2)
             row = max(row, size.height())
-        self.setVisible(bool(self._chips))
-        if self._chips and self.height() != at.y() + row:
+        self.setVisible(bool(parts))
+        if parts and self.height() != at.y() + row:
             self.setFixedHeight(at.y() + row)

@@ -5,6 +5,7 @@ Nothing is written over: what was said before stays as an alternative, with all 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -12,6 +13,7 @@ from PySide6.QtCore import QObject
 from app.chat.conversation import can_go_on
 from app.ui.composer import Editing
 from app.ui.remote_words import ASK_AGAIN, NO_GOING_ON
+from app.ui.sending import EDIT_NOT_SAVED
 from app.ui.told import Told
 from app.ui.tr import tr
 
@@ -118,8 +120,12 @@ class Branching(QObject):
             self._edit(number, message, text)
             self._window.notice.say("info", BUSY, tr("Stop it first (Esc), or wait for its end."), expires_s=6)
             return
+        if message.role == "user" and self._chats.sending.can_edit_aside(message):
+            put_back = partial(self._edit, number, message, text)
+            self._answering.begin_behind(self._chats.sending.edit(message, text, put_back))
+            return
         is_kept = False
-        with Told(self._window.notice, tr("The change was not saved.")):
+        with Told(self._window.notice, EDIT_NOT_SAVED):
             self._chats.unsent.take_edit(message.id, text, keep_following=message.role == "assistant")
             is_kept = True
             self._chats.reload()

@@ -7,20 +7,16 @@ again.
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog
 
-from app.chat import export
 from app.chat.archive import ConversationRecord, record_in_memory
 from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import (
     UNTITLED,
     AnswerStats,
-    Attachment,
     Conversation,
     Message,
     MessageState,
@@ -28,14 +24,17 @@ from app.chat.conversation import (
     now,
     text_for_model,
 )
-from app.chat.export import kind_of
 from app.chat.store import ChatStore
-from app.errors import SlipstreamError, StoreError
+from app.errors import StoreError
 from app.protocol import ChatMessage
+from app.ui.aside import Aside
+from app.ui.chats_export import ChatsExport
 from app.ui.chats_tokens import read_trace
 from app.ui.chats_writing import Writing
+from app.ui.file_reading import FileReading
 from app.ui.listing import Listing
 from app.ui.parting import Parting
+from app.ui.sending import Sending
 from app.ui.shown import shown_of
 from app.ui.told import Told
 from app.ui.tr import tr
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
     from app.ui.message import AnswerView
 
+_STILL_SAVING = tr("The attached files are still being saved.")
 _RETRY_MS = 5000
 """How long after a refusal the database is asked again."""
 
@@ -62,7 +62,10 @@ class Chats(QObject):
         self._window = window
         self._store = store
         self._writing = Writing(window, store)
+        self.aside = Aside(store)
         self.unsent = Unsent(window, self)
+        self.reading = FileReading(window, self)
+        self.sending = Sending(window, self, self._writing)
         self.listing = Listing(window, self)
         self.parting = Parting(window, self)
         self._is_closed = False
@@ -73,7 +76,7 @@ class Chats(QObject):
         sidebar.new_requested.connect(self.new)
         sidebar.search_changed.connect(lambda _query: self.refresh())
         sidebar.renamed.connect(self.rename)
-        sidebar.export_requested.connect(self.export)
+        self.exporting = ChatsExport(window, store)
         window.transcript.trace_of = lambda message_id: read_trace(store, message_id)
 
     @property
@@ -162,11 +165,14 @@ class Chats(QObject):
         """Save this conversation and what is written in it; false if that is refused, and so it must stay."""
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
+        if self.sending.is_busy or self.unsent.is_saving:
+            self._window.notice.say("info", _STILL_SAVING, tr("Try again in a moment."), expires_s=6)
+            return False
         with Told(self._window.notice, tr("This conversation is not saved yet.")):
-            self._write()
+            self.write()
             if self.growing is not None:
                 self._writing.make_row(self.growing)
-        return not (self._writing.is_behind or self.unsent.is_open_behind)
+        return not (self._writing.is_open_behind or self.unsent.is_open_behind)
 
     def _leave(self) -> None:
         if self.growing is not None:
@@ -178,9 +184,10 @@ class Chats(QObject):
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation another title."""
         with Told(self._window.notice, tr("The title was not saved.")):
-            self._store.rename(conversation_id, title)
+            self._writing.rename(conversation_id, title)
             if self.current is not None and self.current.id == conversation_id:
                 self._window.show_title(title)
+        self.see_to_what_waits()
         self.refresh()
 
     def forget(self) -> None:
@@ -199,34 +206,10 @@ class Chats(QObject):
         """Let the open conversation set that for itself, from its next answer on."""
         if settings == self.settings:
             return
-        if self.current is None:
-            self._writing.new_settings = settings
-        else:
-            self._writing.current = structs.replace(self.current, settings=settings)
-            if self.current.id:
-                with Told(self._window.notice, tr("The settings were not saved.")):
-                    self._store.save_settings(self.current.id, settings)
+        with Told(self._window.notice, tr("The settings were not saved.")):
+            self._writing.change_settings(settings)
+        self.see_to_what_waits()
         self.settings_changed.emit()
-
-    def export(self, conversation_id: int, kind: str) -> None:
-        """Ask where to, then write a conversation in one of the kinds of :mod:`app.chat.export`."""
-        with Told(self._window.notice, tr("The conversation could not be read.")):
-            name = export.file_name(self._store.load(conversation_id).title, kind_of(kind))
-            dialog = QFileDialog(self._window, tr("Export conversation"), name)
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix(kind)
-            dialog.fileSelected.connect(lambda path: self.write_export(conversation_id, Path(path)))
-            dialog.finished.connect(dialog.deleteLater)
-            dialog.open()
-
-    def write_export(self, conversation_id: int, path: Path) -> None:
-        """Write a conversation to a file; the ending of its name says how."""
-        try:
-            export.write_whole(path, export.export(self._store, [conversation_id], kind_of(path.suffix)))
-        except SlipstreamError as fault:
-            self._window.notice.say("error", fault.message, fault.hint)
-        else:
-            self._window.notice.say("info", tr("Exported to {path}.").format(path=path), expires_s=8)
 
     # --- branches -------------------------------------------------------------------------------------
 
@@ -279,18 +262,6 @@ class Chats(QObject):
             messages += [ChatMessage(role, text) for role, text in said if text.strip()]
         return tuple(messages)
 
-    def add_question(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
-        """Show a question and write it down, before anything else happens to it."""
-        message = Message(role="user", text=text, created_at=now(), attachments=attachments)
-        self._window.transcript.add_question(shown_of(message).text)
-        has_begun = self.current is None
-        self._writing.extend(message)
-        self.unsent.note_sent(has_begun=has_begun)
-        with Told(self._window.notice, tr("Your message is not saved yet.")):
-            self._write()
-        self.see_to_what_waits()
-        self.refresh()
-
     def begin_answer(self, beside_id: int | None = None) -> GrowingAnswer:
         """Show an empty answer: behind all that was said, or as an alternative to a message."""
         return self._writing.begin_answer(beside_id)
@@ -320,7 +291,12 @@ class Chats(QObject):
         self.see_to_what_waits()
         self.refresh()
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Write down what is not yet.
+
+        Raises:
+            StoreError: the database refuses.
+        """
         if self._writing.is_behind:
             self._writing.write_pending(self.unsent.write)
             self.unsent.note_kept()
@@ -335,7 +311,8 @@ class Chats(QObject):
     def on_retry(self) -> None:
         """Try again to save what the database refused: a disk has room again, another program has ended."""
         with suppress(StoreError):  # that it is refused has been said
-            self._write()
+            if not self.sending.is_busy:
+                self.write()
         if self._writing.is_behind or self.unsent.is_behind:
             self.retry.start()
             return
@@ -347,7 +324,7 @@ class Chats(QObject):
         self.retry.stop()
         self._window.composer.unqueue()
         try:
-            self._write()
+            self.write()
             self.unsent.save()
         except StoreError as fault:
             return fault
@@ -372,12 +349,20 @@ class Chats(QObject):
             records.append(structs.replace(begun, draft=new.text, draft_files=new.files))
         return tuple(records)
 
+    async def settled(self) -> None:
+        """Wait until nothing is read or written beside the window."""
+        await self.reading.settled()
+        self._window.composer.flush_draft()
+        await self.unsent.settled()
+        await self.sending.settled()
+
     def close(self) -> None:
         """Close the database; what :meth:`save_all` has not saved is lost."""
         self.retry.stop()
         if not self._is_closed:
             self.unsent.close()
             self.listing.close()
+            self.aside.close()
         self._is_closed = True
         self._store.close()
 

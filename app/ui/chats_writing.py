@@ -42,11 +42,43 @@ class Writing:
         self.growing: GrowingAnswer | None = None
         self.new_settings = ConversationSettings()
         self._unwritten: list[tuple[int, Message]] = []  # ended answers that the database refused, with their place
+        self._titles: dict[int, str] = {}  # and what else it refused, by conversation
+        self._settings: dict[int, ConversationSettings] = {}
 
     @property
     def is_behind(self) -> bool:
-        """Whether something on the screen has been refused by the database so far."""
-        return bool(self._pending() or self._unwritten)
+        """Whether something has been refused by the database so far."""
+        return self.is_open_behind or bool(self._titles)
+
+    @property
+    def is_open_behind(self) -> bool:
+        """Whether that is so with what the open conversation needs, as it stands on the screen."""
+        return bool(self._pending() or self._unwritten or self._settings)
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation another title; one that is refused is tried again with everything else.
+
+        Raises:
+            StoreError: the database refuses.
+        """
+        self._titles[conversation_id] = title
+        self._store.rename(conversation_id, title)
+        del self._titles[conversation_id]
+
+    def change_settings(self, settings: ConversationSettings) -> None:
+        """Let the open conversation set that for itself; what is refused is tried again with everything else.
+
+        Raises:
+            StoreError: the database refuses.
+        """
+        if self.current is None:
+            self.new_settings = settings
+            return
+        self.current = structs.replace(self.current, settings=settings)
+        if conversation_id := self.current.id:
+            self._settings[conversation_id] = settings
+            self._store.save_settings(conversation_id, settings)
+            del self._settings[conversation_id]
 
     def _pending(self) -> list[Message]:
         return [m for m in self.current.messages if not m.id] if self.current is not None else []
@@ -58,21 +90,24 @@ class Writing:
 
     def unsaved(self) -> tuple[Conversation, ...]:
         """Return the conversations that have such messages, as they are in memory; the open one in any case."""
+        open_id = self.current.id if self.current is not None else None
+        others = dict.fromkeys(n for n, _ in self._unwritten) | dict.fromkeys(self._titles)
         found = [self.current] if self.current is not None else []
-        for conversation_id, message in self._unwritten:
-            if self.current is None or conversation_id != self.current.id:
-                found.append(self._with(conversation_id, message))
-        return tuple(found)
+        found += [self._whole(n) for n in others if n != open_id]
+        titled = (structs.replace(one, title=self._titles.get(one.id, one.title)) for one in found)
+        return tuple(structs.replace(one, is_named=one.is_named or one.id in self._titles) for one in titled)
 
-    def _with(self, conversation_id: int, message: Message) -> Conversation:
-        """Read a conversation and put the end of an answer into it; what cannot be read is left out."""
-        at = message.created_at
+    def _whole(self, conversation_id: int) -> Conversation:
+        """Read a conversation and put the ends of its answers into it; what cannot be read is left out."""
         try:
             there = self._store.load(conversation_id)
         except StoreError:
-            there = Conversation(title=UNTITLED, created_at=at, updated_at=at)
-        others = tuple(m for m in there.messages if m.id != message.id)
-        return structs.replace(there, messages=(*others, message))
+            there = Conversation(id=conversation_id, title=UNTITLED, created_at=now(), updated_at=now())
+        for number, message in self._unwritten:
+            if number == conversation_id:
+                others = tuple(m for m in there.messages if not m.id or m.id != message.id)
+                there = structs.replace(there, messages=(*others, message))
+        return there
 
     def without_growing(self, conversation: Conversation) -> Conversation:
         """Leave out the row of the answer that is on its way: it joins when it is complete."""
@@ -98,19 +133,23 @@ class Writing:
         """
         if not self.is_behind:  # a transaction would wait for the database, if only to do nothing
             return
-        before = self.current, list(self._unwritten)
+        before = self.current, list(self._unwritten), dict(self._titles), dict(self._settings)
         try:
             with self._store.transaction():
                 self._write_all()
                 also()
         except StoreError:
-            self.current, self._unwritten = before
+            self.current, self._unwritten, self._titles, self._settings = before
             raise
 
     def _write_all(self) -> None:
         while self._unwritten:
             self._write_ended(*self._unwritten[0])
             del self._unwritten[0]
+        while self._titles:
+            self._store.rename(*self._titles.popitem())
+        while self._settings:
+            self._store.save_settings(*self._settings.popitem())
         if self.current is None:
             return
         if not self.current.id:
@@ -122,6 +161,30 @@ class Writing:
                 row = self._store.add(self.current.id, message)
                 messages = (*self.current.messages[:n], row, *self.current.messages[n + 1 :])
                 self.current = structs.replace(self.current, messages=messages)
+
+    def question_aside(self) -> Callable[[ChatStore], tuple[Conversation, Message]]:
+        """Return what writes down the newest message where another connection does so: the work, for a thread."""
+        current = self.current
+        if current is None:
+            raise RuntimeError("nothing was said")
+
+        def write(store: ChatStore) -> tuple[Conversation, Message]:
+            made = current if current.id else store.create(title_of(current.messages[:1]), settings=current.settings)
+            return made, store.add(made.id, current.messages[-1])
+
+        return write
+
+    def take_written(self, made: Conversation, asked: Message, row: Message) -> None:
+        """Take in that the newest message has been written down so, if its conversation is still open."""
+        current = self.current
+        if current is None or not current.messages or current.messages[-1] is not asked:
+            return
+        if not current.id:
+            self.current = current = structs.replace(made, settings=current.settings, messages=current.messages)
+            self._window.show_title(made.title)
+            if current.settings != made.settings:
+                self._settings[made.id] = current.settings
+        self.current = structs.replace(current, messages=(*current.messages[:-1], row))
 
     # --- answers --------------------------------------------------------------------------------------
 

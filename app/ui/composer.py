@@ -6,6 +6,7 @@ be written anew here: sending it makes an alternative, Esc leaves it as it was.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +67,7 @@ class Composer(QFrame):
         self._before_edit = ""
         self._have_files_changed = False
         self._queue: list[tuple[str, tuple[Attachment, ...]]] = []
+        self.take_paths: Callable[[list[Path]], None] = self.attach
         self.editor = MessageEditor()
         self.files = AttachmentBar()
         self.gauge = ContextGauge()
@@ -112,7 +114,7 @@ class Composer(QFrame):
         self.editor.stop_pressed.connect(self.on_escape)
         self.editor.focus_changed.connect(self.on_focus_changed)
         self.editor.textChanged.connect(self.on_text_changed)
-        self.editor.files_given.connect(self.attach)
+        self.editor.files_given.connect(lambda paths: self.take_paths(paths))
         self.editor.long_text_given.connect(lambda text: self.files.add(Attachment(name=tr("Pasted text"), text=text)))
         self.files.changed.connect(self.on_files_changed)
         self.queue_line.withdrawn.connect(self.unqueue)
@@ -214,7 +216,7 @@ class Composer(QFrame):
         """Ask which files are to go with the message."""
         dialog = QFileDialog(self.window(), tr("Attach text files"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda names: self.attach([Path(name) for name in names]))
+        dialog.filesSelected.connect(lambda names: self.take_paths([Path(name) for name in names]))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -251,20 +253,22 @@ class Composer(QFrame):
             self.sent.emit(text)
 
     def send_next(self) -> bool:
-        """Send what is first in line, if anything is."""
+        """Send what is first in line, if anything is; where that is refused, all that is in line is a draft again."""
         if not self._queue:
             return False
-        text, files = self._queue.pop(0)
+        first = text, files = self._queue.pop(0)
         self._show_queue()
         typed, attached = self.text, self.take_files()
         self.files.set_files(files)
         self.sent.emit(text)
-        if typed:
-            self.set_text(typed if not self.text else f"{self.text}\n\n{typed}")
-        for file in attached:
-            self.files.add(file)
+        is_sent = self._is_answering
+        self.files.set_files(attached)
+        self.set_text(typed)
+        if not is_sent:
+            self._queue.insert(0, first)
+            self.unqueue()
         self._draft.start()
-        return True
+        return is_sent
 
     def unqueue(self) -> None:
         """Put what is in line back into the field."""

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import structs
 
 from app.chat.archive import ConversationRecord, record_of
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from app.chat.conversation import Attachment
-    from app.chat.drafts import OpenEdit
+    from app.chat.conversation import ConversationHead
     from app.chat.store import ChatStore
 
-State = tuple[int, "datetime", str, "tuple[Attachment, ...]", "OpenEdit | None"]
+
+class State(NamedTuple):
+    """What a conversation is like; ``what`` is all of it that a file of conversations keeps, but its messages."""
+
+    n_messages: int
+    updated_at: datetime
+    is_begun: bool
+    what: tuple[object, ...]
 
 
 class OnlyInMemory:
@@ -26,17 +31,15 @@ class OnlyInMemory:
         self._before: dict[int, State] = {} if store.is_on_disk else self._states()
 
     def _states(self) -> dict[int, State]:
+        return {head.id: self._state(head) for head in self._store.heads(limit=-1)}
+
+    def _state(self, head: ConversationHead) -> State:
         store = self._store
-        return {
-            head.id: (
-                head.n_messages,
-                head.updated_at,
-                store.draft(head.id),
-                store.drafts.files(head.id),
-                store.drafts.edit(head.id),
-            )
-            for head in store.heads(limit=-1)
-        }
+        unsent = (store.draft(head.id).strip(), store.drafts.files(head.id), store.drafts.edit(head.id))
+        settings = store.settings(head.id)
+        is_begun = any((head.n_messages, *unsent))
+        what = (head.title, head.is_pinned, head.folder_id, settings, *unsent)
+        return State(head.n_messages, head.updated_at, is_begun, what)
 
     def changed(self) -> dict[int, int]:
         """Return the conversations that were written in since the start, each with how many messages it gained.
@@ -49,9 +52,8 @@ class OnlyInMemory:
         found = {}
         for number, state in self._states().items():
             before = self._before.get(number)
-            is_worth_it = any((state[0], state[2].strip(), state[3], state[4]))
-            if state != before and (before is not None or is_worth_it):
-                found[number] = max(0, state[0] - (before[0] if before is not None else 0))
+            if state != before and (before is not None or state.is_begun):
+                found[number] = max(0, state.n_messages - (before.n_messages if before is not None else 0))
         return found
 
     def records(self) -> tuple[ConversationRecord, ...]:

@@ -37,7 +37,7 @@ class PartingQuestion(QMessageBox):
     def __init__(self, parent: QWidget, n_messages: int, why: str, *, can_try_again: bool = True) -> None:
         question = tr("%n message(s) could not be saved.", None, n_messages)
         if not n_messages:
-            question = tr("What you were typing could not be saved.")
+            question = tr("What you typed or changed could not be saved.")
         super().__init__(QMessageBox.Icon.Warning, "Slipstream", question, parent=parent)
         self.setInformativeText(why)
         self.again = QPushButton(tr("Try again"))
@@ -94,6 +94,7 @@ class Parting(QObject):
                 self._window.hide()
 
     async def _settle_all(self) -> None:
+        await self._chats.settled()
         fault = self._chats.save_all()
         while fault is not None:
             why = f"{said(fault.message)} {said(fault.hint)}".strip()

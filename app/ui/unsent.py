@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,16 +12,21 @@ from PySide6.QtCore import QObject
 
 from app.chat.drafts import OpenEdit
 from app.errors import StoreError
+from app.ui.aside import are_large
 from app.ui.composer import Editing
 from app.ui.told import Told
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.chat.conversation import Attachment
+    from app.chat.store import ChatStore
     from app.ui.chats import Chats
     from app.ui.main_window import MainWindow
 
+Change = Callable[["ChatStore"], None]
+
 NOT_SAVED = tr("What you are typing was not saved.")
+SAVING = tr("Saving the files…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,9 @@ class Unsent(QObject):
         self._new = Kept()
         self._is_behind = False  # with what is in the composer for the open conversation
         self._is_new_behind = False
+        self._to_save: dict[int | None, tuple[Attachment, ...]] = {}  # beside the window
+        self._are_large: dict[int | None, bool] = {}
+        self._saving: asyncio.Task[None] | None = None
         composer = window.composer
         composer.draft_changed.connect(self.on_draft_changed)
         composer.draft_files_changed.connect(self.on_files_changed)
@@ -100,9 +109,16 @@ class Unsent(QObject):
 
     def on_files_changed(self, files: tuple[Attachment, ...]) -> None:
         """Keep the files that go with it."""
+        conversation_id = self._conversation_id
         if self._chats.current is None:
             self._new = replace(self._new, files=files)
-        self._keep_here(lambda: self._store.drafts.save_files(self._conversation_id, files))
+        were_large = self._are_large.pop(conversation_id, False)  # giving back what they take is work, too
+        if are_large(files):
+            self._are_large[conversation_id] = True
+        if conversation_id != 0 and self._chats.aside.is_possible and (were_large or are_large(files)):
+            self._save_aside(conversation_id, files)
+        else:
+            self._keep_here(lambda: self._store.drafts.save_files(self._conversation_id, files))
 
     def on_edit_changed(self, message_id: int, text: str) -> None:
         """Keep how far a message has been changed, or that none is."""
@@ -110,11 +126,44 @@ class Unsent(QObject):
             edit = OpenEdit(message_id, text) if message_id else None
             self._keep_here(lambda: self._store.drafts.save_edit(conversation_id, edit))
 
+    def _save_aside(self, conversation_id: int | None, files: tuple[Attachment, ...]) -> None:
+        self._to_save[conversation_id] = files  # in place of what has not begun
+        self._window.composer.files.say(SAVING if files else "")
+        if self._saving is None or self._saving.done():
+            self._saving = asyncio.get_running_loop().create_task(self._save_all_aside())
+
+    async def _save_all_aside(self) -> None:
+        bar = self._window.composer.files
+        try:
+            while self._to_save:
+                conversation_id, files = self._to_save.popitem()
+                bar.say(SAVING if files else "")
+                is_kept = False
+                with Told(self._window.notice, NOT_SAVED):
+                    await self._chats.aside.run(partial(_save_files, conversation_id, files))
+                    is_kept = True
+                if not is_kept:
+                    self._is_behind = self._is_behind or conversation_id == self._conversation_id
+                    self._is_new_behind = self._is_new_behind or conversation_id is None
+                    self._chats.see_to_what_waits()
+        finally:
+            bar.say("")
+
+    @property
+    def is_saving(self) -> bool:
+        """Whether files of the open conversation are on their way into the database."""
+        return self._saving is not None and not self._saving.done() and self._conversation_id is not None
+
+    async def settled(self) -> None:
+        """Wait until no files are on their way into the database."""
+        if self._saving is not None and not self._saving.done():
+            await asyncio.wait([self._saving])
+
     def _keep_here(self, save: Callable[[], None]) -> None:
         """Save a part; where that is refused, or the conversation has no row yet, everything is tried later."""
         is_kept = False
         with Told(self._window.notice, NOT_SAVED):
-            if self._conversation_id != 0:
+            if self._conversation_id != 0 and not self._chats.sending.is_busy:
                 save()
                 is_kept = True
         if not is_kept:
@@ -176,6 +225,7 @@ class Unsent(QObject):
             has_begun: what was sent is a conversation's first message.
         """
         self._note_behind()
+        self._to_save.pop(None if has_begun else self._conversation_id, None)
         if has_begun:
             self._new, self._is_new_behind = Kept(), True
 
@@ -185,10 +235,10 @@ class Unsent(QObject):
         Raises:
             StoreError: the database refuses.
         """
-        if changes := self._changes():
+        if changes := self.changes():
             with self._store.transaction():
                 for change in changes:
-                    change()
+                    change(self._store)
         self.note_kept()
 
     def write(self) -> None:
@@ -197,27 +247,33 @@ class Unsent(QObject):
         Raises:
             StoreError: the database refuses.
         """
-        for change in self._changes():
-            change()
+        for change in self.changes():
+            change(self._store)
 
     def note_kept(self) -> None:
         """Note that the database has it all."""
         self._is_behind = self._is_behind and not self._conversation_id
         self._is_new_behind = False
 
-    def _changes(self) -> list[Callable[[], None]]:
-        store, composer, changes = self._store, self._window.composer, list[Callable[[], None]]()
+    def changes(self) -> list[Change]:
+        """Return what is to be done so that everything that is not sent is kept.
+
+        Raises:
+            StoreError: the database refuses.
+        """
+        store, composer, changes = self._store, self._window.composer, list[Change]()
         if self._is_behind and (conversation_id := self._conversation_id):
-            before, edit = self.read(conversation_id), composer.edit
-            if composer.waiting_text != before.text:
-                changes.append(partial(store.save_draft, conversation_id, composer.waiting_text))
-            if composer.waiting_files != before.files:
-                changes.append(partial(store.drafts.save_files, conversation_id, composer.waiting_files))
-            if edit != before.edit:
-                changes.append(partial(store.drafts.save_edit, conversation_id, edit))
+            text, edit, files = composer.waiting_text, composer.edit, composer.waiting_files
+            if text != store.draft(conversation_id):
+                changes.append(lambda store: store.save_draft(conversation_id, text))
+            if not store.drafts.has_files(conversation_id, files):
+                changes.append(partial(_keep_files, conversation_id, files))
+            if edit != store.drafts.edit(conversation_id):
+                changes.append(lambda store: store.drafts.save_edit(conversation_id, edit))
         if self._is_new_behind:
-            changes.append(partial(store.save_draft, None, self._new.text))
-            changes.append(partial(store.drafts.save_files, None, self._new.files))
+            new = self._new
+            changes.append(lambda store: store.save_draft(None, new.text))
+            changes.append(partial(_keep_files, None, new.files))
         return changes
 
     def save(self) -> None:
@@ -259,3 +315,15 @@ class Unsent(QObject):
                 self._store.drafts.save_files(made.id, kept.files)
             self._store.save_draft(None, "")
             self._store.drafts.save_files(None, ())
+
+
+def _keep_files(conversation_id: int | None, files: tuple[Attachment, ...], store: ChatStore) -> None:
+    """Keep these files as a part of something greater; what they took that are gone is given back another time."""
+    if files:
+        store.drafts.save_files(conversation_id, files)
+    else:
+        store.drafts.forget_files(conversation_id)
+
+
+def _save_files(conversation_id: int | None, files: tuple[Attachment, ...], store: ChatStore) -> None:
+    store.drafts.save_files(conversation_id, files)

@@ -896,6 +896,10 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
         <translation>Zur neuesten Nachricht</translation>
     </message>
     <message>
+        <source>The attached files are still being saved.</source>
+        <translation>Die angehängten Dateien werden noch gespeichert.</translation>
+    </message>
+    <message>
         <source>Reading your conversations failed.</source>
         <translation>Ihre Unterhaltungen konnten nicht gelesen werden.</translation>
     </message>
@@ -926,6 +930,10 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
     <message>
         <source>What you are typing was not saved.</source>
         <translation>Was Sie gerade schreiben, wurde nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Saving the files…</source>
+        <translation>Dateien werden gespeichert…</translation>
     </message>
     <message>
         <source>The conversation could not be read.</source>
@@ -2923,6 +2931,10 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>Close the search (Esc)</source>
         <translation>Die Suche schließen (Esc)</translation>
+    </message>
+    <message>
+        <source>{n_places} so far…</source>
+        <translation>bisher {n_places}…</translation>
     </message>
     <message>
         <source>{here} of {n_places}</source>
@@ -5171,6 +5183,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Noch keine Unterhaltungen. Schreiben Sie eine Nachricht, um eine zu beginnen.</translation>
     </message>
     <message>
+        <source>{n:,} listed: show more</source>
+        <translation>{n:,} aufgeführt: mehr zeigen</translation>
+    </message>
+    <message>
         <source>Export as {name}…</source>
         <translation>Als {name} exportieren…</translation>
     </message>
@@ -6798,6 +6814,18 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Erlaubt ist {low} bis {high}.</translation>
     </message>
     <message>
+        <source>{number} cores</source>
+        <translation>{number} Kerne</translation>
+    </message>
+    <message>
+        <source>{number} cores ({split})</source>
+        <translation>{number} Kerne ({split})</translation>
+    </message>
+    <message>
+        <source>1 core</source>
+        <translation>1 Kern</translation>
+    </message>
+    <message>
         <source>The server at {where} refuses ({status}).</source>
         <translation>Der Server unter {where} lehnt ab ({status}).</translation>
     </message>
@@ -7419,8 +7447,8 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         </translation>
     </message>
     <message>
-        <source>What you were typing could not be saved.</source>
-        <translation>Was Sie geschrieben haben, konnte nicht gespeichert werden.</translation>
+        <source>What you typed or changed could not be saved.</source>
+        <translation>Was Sie geschrieben oder geändert haben, konnte nicht gespeichert werden.</translation>
     </message>
     <message>
         <source>Save to a file…</source>
@@ -7440,6 +7468,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>Save what is not saved</source>
         <translation>Speichern, was nicht gespeichert ist</translation>
+    </message>
+    <message>
+        <source>“{name}” was not attached: another conversation was opened meanwhile.</source>
+        <translation>„{name}“ wurde nicht angehängt: Inzwischen wurde eine andere Unterhaltung geöffnet.</translation>
+    </message>
+    <message>
+        <source>Attach it again where it belongs.</source>
+        <translation>Hängen Sie die Datei dort noch einmal an, wo sie hingehört.</translation>
     </message>
 </context>
 </TS>

@@ -3,12 +3,17 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 
+from app.chat.conversation import Attachment
 from app.chat.store import ChatStore
 from app.errors import DecodeError, EngineDiedError, PromptTooLongError
 from app.protocol import Cancel, Generate, Load, NoticeInfo, Tokenise
+from app.ui.composer import Editing
 from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
+
+NOTES = Attachment(name="notes.txt", text="one")
 
 
 def stored(program):
@@ -200,6 +205,53 @@ def test_what_is_sent_during_an_answer_waits_for_its_end(program, qtbot):
         assert [view.text for view in program.window.transcript.views] == ["go", POEM, "next", "Second."]
         assert composer.text == "being typed"
         assert not composer.queue_line.words
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("is_editing", [False, True])
+def test_what_waits_and_is_refused_is_a_draft_again_and_no_part_of_an_open_edit(program, is_editing):
+    program.answers = (Answer(), Answer(pace_s=0.01))
+
+    async def story():
+        composer, answering = program.window.composer, program.controller.answering
+        await program.ask("go")
+        program.send("on")
+        await program.until(lambda: program.said)
+        composer.files.add(NOTES)
+        program.send("next")
+        program.send("and then")
+        if is_editing:
+            composer.editor.setPlainText("a draft")
+            composer.begin_edit(Editing(0, program.controller.chats.shown[0].id, "go"), "go elsewhere", is_answer=False)
+        else:
+            composer.editor.setPlainText("a draft")
+        answering.refusal = lambda: "Not now."
+        await program.until(lambda: not answering.is_busy)
+        assert composer.queued == ()
+        assert not composer.queue_line.words
+        if is_editing:
+            assert (composer.text, composer.is_editing) == ("go elsewhere", True)
+            composer.end_edit()
+        assert composer.text == "next\n\nand then\n\na draft"
+        assert composer.files.files == (NOTES,)
+        answering.refusal = lambda: ""
+
+    program.run(story)
+
+
+def test_a_model_is_called_what_the_picker_calls_it(program):
+    async def story():
+        await program.ask("go")
+        loaded = program.host.state.loaded
+        assert loaded.target.name != "starter", "it is the header's name that is not to be shown"
+        assert program.controller.chats.shown[-1].model == "starter"
+        assert "starter" in program.last_answer.status
+        assert program.window.pair_bar.label_of("/models/Some-Q4_0.gguf") == "Some-Q4_0"
+        before = structs.replace(program.controller.chats.shown[-1], model="Smollm2 135M 8k")
+        program.controller.store.save(before)
+        program.controller.chats.reload()
+        assert "Smollm2 135M 8k" in program.last_answer.status
 
     program.run(story)
 

@@ -249,7 +249,7 @@ def test_export_of_a_conversation(program, tmp_path, kind):
 def test_export_that_cannot_be_written_is_said(program, tmp_path):
     async def story():
         await program.ask("x")
-        program.controller.chats.write_export(program.controller.chats.current.id, tmp_path / "no" / "x.md")
+        program.controller.chats.exporting.write_export(program.controller.chats.current.id, tmp_path / "no" / "x.md")
         assert "Cannot write" in program.window.notice.words
 
     program.run(story)

@@ -101,7 +101,7 @@ def test_files_reach_the_model_and_the_database(program, tmp_path):
 
     async def story():
         drop(program.window.composer, tmp_path / "a.py")
-        await program.until(lambda: "tokens" in chips(program.window.composer)[0])
+        await program.until(lambda: any("tokens" in words for words in chips(program.window.composer)))
         program.send("Look at this")
         await program.until(lambda: not program.controller.answering.is_busy)
         asked = next(c for c in reversed(program.engines[0].commands) if hasattr(c, "messages"))

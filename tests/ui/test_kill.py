@@ -1,8 +1,13 @@
-"""Kill the window at random moments of streaming, editing and branching: nothing shown for two seconds is gone."""
+"""Kill the window at random moments of all that writes: nothing shown for two seconds is gone.
+
+It streams, edits and branches, drafts are typed, files attached and messages changed meanwhile; and it starts on
+databases of older versions, which it upgrades.
+"""
 
 import json
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -13,17 +18,25 @@ from pathlib import Path
 import psutil
 import pytest
 
+from app.chat.database import connect
+from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore
+from app.ui.shown import shown_of
+from tests.chat.test_opening import old_database
 
 ROOT = Path(__file__).parents[2]
 N_KILLS = int(os.environ.get("SLIPSTREAM_TEST_KILLS", "200"))
 
 TICK_S = 0.05
+AT, FILE = "2026-01-01T00:00:00+00:00", '[{"name":"a.txt","text":"some words"}]'
+UNSENT = ("draft", "files", "edit")
+NOTHING = {"texts": [], "draft": "", "files": [], "edit": None}
 
 # The real program; a timer plays the person, and what is on the screen is reported every 50 ms.
 SCRIPT = """
 import json, random, sys
 from PySide6.QtCore import QTimer
+from app.chat.conversation import Attachment
 from app.ui import app
 from app.ui.main_window import MainWindow
 
@@ -38,12 +51,37 @@ MainWindow.build = build
 draw = random.Random(int(sys.argv[1]))
 
 def play(window):
-    texts = window.transcript.texts()
-    if "ready" in window.status:
-        act(window, len(texts))
+    composer, n = window.composer, len(window.transcript.texts())
+    if draw.random() < 0.02:
+        write(window, composer, n)
+    elif composer.is_editing:
+        draw.choice([composer.end_edit, composer.on_submit])() if draw.random() < 0.02 else None
+    elif "ready" in window.status:
+        act(window, n)
     elif draw.random() < 0.02:
-        window.composer.stopped.emit()
-    print(json.dumps(window.transcript.texts()), flush=True)
+        composer.stopped.emit()
+    edit = composer.edit
+    print(json.dumps({
+        "texts": window.transcript.texts(),
+        "draft": composer.waiting_text,
+        "files": [file.name for file in composer.waiting_files],
+        "edit": [edit.message_id, edit.text] if edit is not None else None,
+    }), flush=True)
+
+def write(window, composer, n):
+    what = draw.choice(["draft", "small", "large", "edit", "leave", "submit"])
+    if what == "draft":
+        composer.editor.setPlainText(f"What I am typing, {draw.random()}")
+    elif what in ("small", "large"):
+        size = 40_000 if what == "large" else 10
+        composer.files.add(Attachment(name=f"{draw.random()}.txt", text="a line of words\\n" * size))
+    elif what == "edit" and n and "ready" in window.status:
+        window.transcript.asked.emit(draw.randrange(n), "edit")
+    elif what == "leave":
+        composer.end_edit()
+        composer.take_files()
+    elif what == "submit" and (composer.is_editing or "ready" in window.status):
+        composer.on_submit()
 
 def act(window, n):
     what = draw.choice(["ask", "edit", "regenerate", "go_on", "earlier", "later", "answer"]) if n > 1 else "ask"
@@ -63,7 +101,7 @@ class Shown:
     """What the program had on its screen, and when."""
 
     def __init__(self, stream):
-        self.moments = [(float("-inf"), [])]  # a window may be killed before it has shown anything for long
+        self.moments = [(float("-inf"), NOTHING)]  # a window may be killed before it has shown anything for long
         self._thread = threading.Thread(target=self._read, args=(stream,))
         self._thread.start()
 
@@ -76,10 +114,16 @@ class Shown:
         self._thread.join()
 
     def before(self, moment, for_s):
-        """Return what had been there for so long at a moment, by the clock and by the program's own ticks."""
-        known = [(at, texts) for at, texts in self.moments if at <= moment]
-        known = known[: max(1, len(known) - round(for_s / TICK_S))]
-        return [texts for at, texts in known if at <= moment - for_s][-1]
+        """Return what had been there for so long at a moment, by the clock and by the program's own ticks.
+
+        What is not sent is sent, changed or let go at times: only what has stayed as it was since then is told of.
+        """
+        known = [(at, screen) for at, screen in self.moments if at <= moment]
+        old = known[: max(1, len(known) - round(for_s / TICK_S))]
+        n_old = len([at for at, _ in old if at <= moment - for_s])
+        shown = known[n_old - 1][1]
+        stayed = [name for name in UNSENT if all(screen[name] == shown[name] for _, screen in known[n_old - 1 :])]
+        return {"texts": shown["texts"], **{name: shown[name] for name in stayed}}
 
 
 def kill_after(home, wait_s, seed=1):
@@ -90,7 +134,7 @@ def kill_after(home, wait_s, seed=1):
         shown = Shown(process.stdout)
         try:
             deadline = time.monotonic() + 60
-            while not any(len(texts) > 1 and texts[-1] for _at, texts in shown.moments):
+            while not any(len(screen["texts"]) > 1 and screen["texts"][-1] for _at, screen in shown.moments):
                 assert time.monotonic() < deadline, "no answer began"
                 time.sleep(0.05)
             time.sleep(wait_s)
@@ -106,28 +150,93 @@ def kill_after(home, wait_s, seed=1):
 
 
 def check(home, shown):
+    """Look for what was shown; return how much of it was not sent."""
     with closing(ChatStore(home / "data" / "chats.db")) as store:
         assert store.damage is None
         assert store.integrity() == "ok"
         store.recover()
-        messages = store.all_messages(store.heads()[0].id)
-    texts = [message.text for message in messages]
-    for n, text in enumerate(shown):
+        newest = store.heads()[0].id
+        messages = store.all_messages(newest)
+        draft, edit, files = store.draft(newest), store.drafts.edit(newest), store.drafts.files(newest)
+        with store.transaction() as db:
+            db.execute("INSERT INTO message_text(message_text, rank) VALUES ('integrity-check', 1)")
+    texts = [shown_of(message).text for message in messages]
+    for n, text in enumerate(shown["texts"]):
         assert not text or any(one.startswith(text) for one in texts), f"message {n} was lost: {text!r}"
     assert all(message.state != "streaming" for message in messages)
+    assert all(file.text for file in files)
+    known = {
+        "draft": draft,
+        "files": [file.name for file in files],
+        "edit": [edit.message_id, edit.text] if edit is not None else None,
+    }
+    for name in UNSENT:
+        assert known[name] == shown.get(name, known[name]), name
+    return sum(bool(shown.get(name)) for name in UNSENT)
+
+
+def old_chats(path, version, n_messages):
+    """Make a database of an older version."""
+    path.parent.mkdir(parents=True)
+    if version == 1:
+        old_database(path, n_messages)
+        return
+    with closing(connect(path)) as db:
+        migrate(db, MIGRATIONS[:version])
+        db.execute("INSERT INTO conversation(id, title, created_at, updated_at) VALUES (1, 'Old', ?, ?)", (AT, AT))
+        db.execute("BEGIN")
+        db.executemany(
+            "INSERT INTO message(conversation_id, role, text, state, created_at, reasoning, attachments)"
+            " VALUES (1, 'user', ?, 'complete', ?, 'a thought', ?)",
+            [(f"albatross {n}", AT, FILE) for n in range(1, n_messages + 1)],
+        )
+        db.execute("COMMIT")
+
+
+def kill_while_upgrading(home, version, wait_s, n_messages=3000):
+    """Start the program on an old database and kill it, wherever it is then: the next start has everything."""
+    path = home / "data" / "chats.db"
+    old_chats(path, version, n_messages)
+    environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home)}
+    with subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=environ) as process:
+        time.sleep(wait_s)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+    psutil.wait_procs(children, timeout=40)
+    with closing(sqlite3.connect(path)) as db:
+        n_steps = version_of(db)
+    with closing(ChatStore(path)) as store:
+        assert store.damage is None
+        assert store.integrity() == "ok"
+        assert {f"albatross {n}" for n in range(1, n_messages + 1)} <= {m.text for m in store.all_messages(1)}
+        assert store.search("albatross 2999")
+        assert version == 1 or store.search("some words")
+    return n_steps
 
 
 @pytest.mark.linux
 @pytest.mark.timeout(200)
-def test_three_kills_lose_nothing(home):
+def test_three_kills_lose_nothing(home, tmp_path):
     for wait_s in (0.3, 2.6, 4.7):
         check(home, kill_after(home, wait_s))
+    kill_while_upgrading(tmp_path / "old", 4, 1.0)
 
 
 @pytest.mark.linux
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_two_hundred_kills_of_the_window_lose_nothing(home):
-    moments = random.Random(20)
+    moments, n_unsent = random.Random(20), 0
     for seed in range(N_KILLS):
-        check(home, kill_after(home, moments.uniform(0, 5), seed))
+        n_unsent += check(home, kill_after(home, moments.uniform(0, 5), seed))
+    assert n_unsent > N_KILLS // 20, "what is not sent was hardly looked at"
+
+
+@pytest.mark.linux
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_forty_kills_while_the_window_upgrades_lose_nothing(tmp_path):
+    moments, found = random.Random(21), set()
+    for n in range(40):
+        found.add(kill_while_upgrading(tmp_path / str(n), 1 if n % 2 else 4, moments.uniform(0.2, 2)))
+    assert {len(MIGRATIONS)} < found, "no kill came before the end of an upgrade"

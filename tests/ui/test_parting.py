@@ -6,8 +6,10 @@ import asyncio
 import json
 from contextlib import closing
 
+import pytest
 from PySide6.QtCore import Qt
 
+from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import Attachment
 from app.chat.importing import read_chats
 from app.chat.store import ChatStore
@@ -114,7 +116,7 @@ def test_a_draft_alone_is_asked_about_too(program):
             program.window.composer.editor.setPlainText("half a thought")
             program.window.close()
             question = await asked(program)
-            assert question.text() == "What you were typing could not be saved."
+            assert question.text() == "What you typed or changed could not be saved."
         question.again.click()
         await program.controller.closed()
 
@@ -198,7 +200,7 @@ def test_a_message_that_is_being_changed_goes_into_that_file_too(program, tmp_pa
         composer.editor.setPlainText("new words")
         program.window.close()
         question = await asked(program)
-        assert question.text() == "What you were typing could not be saved."
+        assert question.text() == "What you typed or changed could not be saved."
         question.file.click()
         await program.until(lambda: parting.dialog is not None)
         parting.dialog.reject()  # given up: asked again
@@ -211,6 +213,80 @@ def test_a_message_that_is_being_changed_goes_into_that_file_too(program, tmp_pa
     program.run(story)
     (record,) = read_chats(path.read_bytes()).records
     assert record.draft == "new words"
+
+
+@pytest.mark.parametrize("change", ["title", "settings", "pin", "folder"])
+def test_what_was_changed_in_a_store_in_memory_is_asked_about(program, tmp_path, change):
+    path = tmp_path / "kept.json"
+    program.store = ChatStore.in_memory()
+    old = program.store.create("from before")
+    program.store.append(old.id, "user", "old words")
+
+    async def story():
+        controller, parting = program.controller, program.controller.chats.parting
+        if change == "title":
+            controller.chats.rename(old.id, "Albatross")
+        elif change == "settings":
+            controller.chats.change_settings(ConversationSettings(top_k=7))
+        elif change == "pin":
+            controller.keeping.pin(old.id, True)
+        else:
+            controller.keeping.new_folder(old.id)
+        program.window.close()
+        question = await asked(program)
+        assert question.text() == "What you typed or changed could not be saved."
+        question.file.click()
+        await program.until(lambda: parting.dialog is not None)
+        parting.dialog.fileSelected.emit(str(path))
+        await program.controller.closed()
+
+    program.run(story)
+    (record,) = read_chats(path.read_bytes()).records
+    is_kept = {
+        "title": (record.title, record.is_named) == ("Albatross", True),
+        "settings": record.settings.top_k == 7,
+        "pin": record.is_pinned,
+        "folder": record.folder == "New folder",
+    }
+    assert is_kept[change]
+
+
+def test_a_refused_title_and_refused_settings_are_tried_again_and_asked_about(program, tmp_path):
+    path = tmp_path / "kept.json"
+
+    async def story():
+        chats = program.controller.chats
+        chats.retry.setInterval(100_000)
+        await program.ask("first")
+        first = chats.current.id
+        chats.new()
+        await program.ask("second")
+        with locked():
+            chats.rename(first, "Albatross")
+            assert "The title was not saved." in program.window.notice.words
+            chats.change_settings(ConversationSettings(top_k=7))
+            assert chats.retry.isActive()
+        chats.on_retry()
+        assert chats.store.load(first).title == "Albatross"
+        assert chats.store.settings(chats.current.id).top_k == 7
+        with locked():
+            chats.rename(first, "Pelican")
+            chats.rename(chats.current.id, "Gull")
+            chats.change_settings(ConversationSettings(top_k=8))
+            program.window.close()
+            question = await asked(program)
+            assert question.text() == "What you typed or changed could not be saved."
+            question.file.click()
+            await program.until(lambda: chats.parting.dialog is not None)
+            chats.parting.dialog.fileSelected.emit(str(path))
+            await program.controller.closed()
+
+    program.run(story)
+    records = read_chats(path.read_bytes()).records
+    assert [(r.title, r.is_named, r.settings.top_k, len(r.messages)) for r in records] == [
+        ("Gull", True, 8, 2),
+        ("Pelican", True, None, 2),
+    ]
 
 
 def test_a_store_in_memory_that_was_only_read_is_let_go(program):

@@ -410,7 +410,7 @@ def test_a_question_and_what_is_left_of_its_draft_are_written_as_one(program):
             )
         n_messages = len(chats.store.load(chats.current.id).messages)
         composer.set_text("")
-        chats.add_question("words")
+        chats.sending.send("words")
         assert len(chats.store.load(chats.current.id).messages) == n_messages
         with chats.store.transaction() as db:
             db.execute("DROP TRIGGER refuses")

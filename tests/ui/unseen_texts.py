@@ -12,6 +12,7 @@ WHOLE_MODULES = {
 }
 
 TEXTS = {
+    "aside.py": {"chat database"},  # the name of a thread
     "baselines.py": {"own questions"},  # stored with the baseline, as the name of its prompts
     "chat_actions.py": {"Esc", "F2"},
     "controller.py": {"unhandled {} in a slot"},  # a line of the log
