@@ -236,12 +236,19 @@ def _trigrams_of(db: sqlite3.Connection, text: str, most: int = _MOST_TRIGRAMS) 
     """Return the trigrams that begin with a short term; ``None`` if they are too many."""
     if len(text) == 1 and text.isascii() and text.isalnum():
         return None  # as common as anything can be
-    folded = text.lower()
-    rows = db.execute(
-        "SELECT term FROM message_trigram WHERE term >= ? AND term < ? LIMIT ?",
-        (folded, folded + "\U0010ffff", most + 1),
-    ).fetchall()
-    return [row["term"] for row in rows] if len(rows) <= most else None
+    found: list[str] = []
+    for folded in dict.fromkeys((text, text.lower(), _folded(text))):
+        rows = db.execute(
+            "SELECT term FROM message_trigram WHERE term >= ? AND term < ? LIMIT ?",
+            (folded, folded + "\U0010ffff", most + 1),
+        )
+        found += [row["term"] for row in rows]
+    return found if len(found) <= most else None
+
+
+def _folded(text: str) -> str:
+    """Return a text as the index folds it, letter by letter: the sign for micro becomes the Greek letter."""
+    return "".join(letter.casefold() if len(letter.casefold()) == 1 else letter for letter in text.lower())
 
 
 def _titled(db: sqlite3.Connection, terms: tuple[Term, ...]) -> Iterator[int]:

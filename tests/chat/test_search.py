@@ -80,6 +80,13 @@ def test_words_phrases_beginnings_and_scripts_without_spaces(store, query, is_fo
     assert bool(store.heads(query)) == (is_found or not terms_of(query))
 
 
+@pytest.mark.parametrize("text", ["\u00b5", "\u00b5m", "\u017f", "\u03c2", "\u00df", "\u0130", "\u212a"])
+def test_short_words_are_folded_as_the_index_folds_them(store, text):
+    store.append(store.create().id, "user", text)
+    assert len(store.search(text)) == 1
+    assert len(store.search(f"{text}*" if len(text) > 1 else text)) == 1
+
+
 @given(st.text(min_size=1, max_size=12), st.text(max_size=12), st.text(max_size=12))
 def test_any_text_is_found_by_any_part_of_it(part, before, after):
     terms = terms_of(f'"{part}"') if '"' not in part else ()
