@@ -54,7 +54,7 @@ draw = random.Random(int(sys.argv[1]))
 
 def play(window):
     composer, n = window.composer, len(window.transcript.texts())
-    if draw.random() < 0.02:
+    if draw.random() < 0.05:
         write(window, composer, n)
     elif composer.is_editing:
         draw.choice([composer.end_edit, composer.on_submit])() if draw.random() < 0.02 else None
@@ -88,6 +88,8 @@ def write(window, composer, n):
 def act(window, n):
     what = draw.choice(["ask", "edit", "regenerate", "go_on", "earlier", "later", "answer"]) if n > 1 else "ask"
     at = draw.randrange(0, n, 2) if n else 0
+    if what == "ask" and n > 1 and (window.composer.text or window.composer.files.files) and draw.random() < 0.9:
+        what = "regenerate"  # what is written stays for some time
     if what == "ask":
         window.composer.sent.emit(f"Tell me a long story, number {n}.")
     elif what in ("edit", "answer"):
