@@ -7,6 +7,7 @@ recomputes; the names of the built-in prompts say nothing about anybody and stay
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 import msgspec
@@ -57,11 +58,12 @@ def redacted(metrics: Metrics) -> Metrics:
 def redacted_profile(profile: Profile) -> Profile:
     """Return what a profile found without prompts, the person's own names for them, and paths."""
     names: dict[str, str] = {}
+    drafts = _draft_names(profile)
     prompts = tuple(_alias(name, names) for name in profile.prompts)
     trials = tuple(
         msgspec.structs.replace(
             trial,
-            candidate=_candidate(trial.candidate),
+            candidate=_candidate(trial.candidate, drafts),
             prompt=_alias(trial.prompt, names),
             speculative=_run(trial.speculative, names),
             plain=_run(trial.plain, names),
@@ -69,7 +71,9 @@ def redacted_profile(profile: Profile) -> Profile:
         for trial in profile.trials
     )
     rows = tuple(
-        msgspec.structs.replace(row, candidate=_candidate(row.candidate), not_engaged=without_paths(row.not_engaged))
+        msgspec.structs.replace(
+            row, candidate=_candidate(row.candidate, drafts), not_engaged=without_paths(row.not_engaged)
+        )
         for row in profile.rows
     )
     return msgspec.structs.replace(
@@ -77,16 +81,32 @@ def redacted_profile(profile: Profile) -> Profile:
         target=_model(profile.target),
         prompts=prompts,
         rows=rows,
-        unfit={_file_name(name): without_paths(reason) for name, reason in profile.unfit.items()},
-        recommended=_candidate(profile.recommended) if profile.recommended else None,
-        advice=tuple(_advice(words, profile) for words in profile.advice),
+        unfit={drafts[name]: without_paths(reason) for name, reason in profile.unfit.items()},
+        recommended=_candidate(profile.recommended, drafts) if profile.recommended else None,
+        advice=tuple(_advice(words, drafts) for words in profile.advice),
         trials=trials,
     )
 
 
-def _candidate(candidate: Candidate) -> Candidate:
+def _draft_names(profile: Profile) -> dict[str, str]:
+    """Return for each draft model what is left of its name; two files of one name are told apart by a number."""
+    ways = [*(row.candidate for row in profile.rows), *(trial.candidate for trial in profile.trials)]
+    ways += [profile.recommended] if profile.recommended else []
+    drafts = dict.fromkeys([*(way.draft for way in ways if way.draft), *profile.unfit])
+    names: dict[str, str] = {}
+    for draft in drafts:
+        name = left = _file_name(draft)
+        number = 1
+        while left in names.values():
+            number += 1
+            left = f"{name} ({number})"
+        names[draft] = left
+    return names
+
+
+def _candidate(candidate: Candidate, drafts: Mapping[str, str]) -> Candidate:
     """Return a way to draft with the file's name, where its model was named by a path."""
-    return msgspec.structs.replace(candidate, draft=_file_name(candidate.draft)) if candidate.draft else candidate
+    return msgspec.structs.replace(candidate, draft=drafts[candidate.draft]) if candidate.draft else candidate
 
 
 def _file_name(model: str) -> str:
@@ -94,11 +114,11 @@ def _file_name(model: str) -> str:
     return model if _REPOSITORY.fullmatch(model) else re.split(r"[\\/]", model)[-1]
 
 
-def _advice(words: str, profile: Profile) -> str:
+def _advice(words: str, drafts: Mapping[str, str]) -> str:
     """Return advice with the names of files for the paths that were given, also those that only we know for paths."""
-    drafts = {*profile.unfit, *(row.candidate.draft or "" for row in profile.rows)}
-    for draft in sorted(drafts, key=len, reverse=True):
-        words = words.replace(draft, _file_name(draft)) if draft else words
+    if drafts:
+        known = "|".join(map(re.escape, sorted(drafts, key=len, reverse=True)))
+        words = re.sub(known, lambda found: drafts[found.group()], words)
     return without_paths(words)
 
 

@@ -9,7 +9,7 @@ from app.errors import EngineDiedError
 from app.metrics.baseline import record
 from app.metrics.export import metrics_json
 from app.metrics.machine import machine
-from app.metrics.profile import Candidate, Profile, advice
+from app.metrics.profile import Candidate, Profile, Trialled, advice, row_of
 from app.metrics.prompts import load_prompts
 from app.metrics.recorder import RunRecorder
 from app.metrics.redaction import redacted, redacted_profile, without_paths
@@ -134,6 +134,38 @@ def test_a_draft_that_was_named_by_a_path_is_named_by_its_file_in_a_profile(give
     text = msgspec.json.encode(found).decode()
     assert "anna" not in text
     assert "mueller" not in text
+
+
+def test_two_drafts_of_one_file_name_stay_two_in_a_profile(log):
+    given = ("/home/anna/a/x.gguf", "/home/anna/b/x.gguf", "x.gguf", "x.gguf (2)")
+    ways = [Candidate(spec_type="draft-simple", draft_tokens=4, draft=name) for name in given[:2]]
+    runs = log.to_metrics().runs
+    trials = [Trialled(candidate=way, prompt="p", round=0, speculative=runs[1], plain=runs[0]) for way in ways]
+    unfit = {given[2]: "It is short.", given[3]: "It is gone."}
+    rows = [row_of(way, trials) for way in ways]
+    profile = Profile(
+        app=AppInfo("0.1.0", "", ""),
+        machine=machine("CPU"),
+        target=None,
+        prompts=("p",),
+        temperature=0.0,
+        seed=1,
+        max_tokens=64,
+        n_rounds=1,
+        rows=tuple(rows),
+        unfit=unfit,
+        recommended=ways[1],
+        advice=(f"Use {ways[1].words}: pays.", *advice((), unfit)[1:]),
+        trials=tuple(trials),
+    )
+    found = redacted_profile(profile)
+    assert [row.candidate.draft for row in found.rows] == ["x.gguf", "x.gguf (2)"]
+    assert [trial.candidate.draft for trial in found.trials] == ["x.gguf", "x.gguf (2)"]
+    assert found.recommended.draft == "x.gguf (2)"
+    assert found.unfit == {"x.gguf (3)": "It is short.", "x.gguf (2) (2)": "It is gone."}
+    assert "x.gguf (2)" in found.advice[0]
+    assert found.advice[1:] == ("x.gguf (3) was not tried: It is short.", "x.gguf (2) (2) was not tried: It is gone.")
+    assert "anna" not in msgspec.json.encode(found, enc_hook=list).decode()
 
 
 def test_a_line_as_no_program_writes_it_takes_no_time_and_hides_its_paths():
