@@ -79,7 +79,7 @@ def _lines(result: Bench) -> list[str]:
     """Say what the tables have no room for."""
     whole = _whole(result)
     lines = bracket_words(figures.n_pairs for figures in (*result.rows, *result.sets))
-    lines += [f"{kind_text(c.spec_type, c.draft_tokens)}: {c.sentence}" for c in result.comparisons]
+    lines += [f"{kind_text(c.spec_type, c.draft_tokens)}: {c.words}" for c in result.comparisons]
     lines += [
         f"{_kind(figures)}: no verdict, it is lossy: lenient acceptance may change the answer"
         for figures in whole

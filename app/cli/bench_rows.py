@@ -16,7 +16,16 @@ from app.metrics.disturbance import paging
 from app.metrics.export import Comparison
 from app.metrics.prediction import Evidence, PassCosts, Prediction
 from app.metrics.recorder import spec_name
-from app.metrics.values import AppInfo, Interval, MachineInfo, ModelFacts, Run, is_sound
+from app.metrics.values import (
+    AppInfo,
+    Interval,
+    MachineInfo,
+    ModelFacts,
+    Run,
+    beside_words,
+    is_beside_draft,
+    is_sound,
+)
 from app.metrics.verdict import judge, usable
 from app.protocol import DraftTokens, Speculation, Step
 
@@ -240,6 +249,7 @@ def _comparison(pairs: Sequence[tuple[Run, Run]]) -> Comparison:
     first, conditions = pairs[0][0], pairs[0][0].conditions
     speeds = [(a.decode_tps, b.decode_tps) for a, b in pairs]
     verdict = judge([math.log(fast / slow) for fast, slow in speeds if fast and slow])
+    n_beside = sum(is_beside_draft(plain) for _, plain in pairs)
     return Comparison(
         spec_type=first.spec_type,
         draft_tokens=first.draft_tokens,
@@ -255,6 +265,8 @@ def _comparison(pairs: Sequence[tuple[Run, Run]]) -> Comparison:
         pairs_needed=verdict.pairs_needed,
         sentence=verdict.sentence,
         pairs=tuple((a.id, b.id) for a, b in pairs),
+        n_beside_draft=n_beside,
+        against=beside_words(n_beside, len(pairs)),
         conditions=msgspec.structs.replace(conditions, context_bucket=0) if conditions else None,
     )
 

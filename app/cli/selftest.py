@@ -64,7 +64,7 @@ def selftest(chosen: SelftestOptions) -> None:
     metrics = msgspec.structs.replace(metrics, runs=tuple(run for run in metrics.runs if run.prompt != WARM_UP))
     _check_answers(metrics, measured)
     for comparison in metrics.comparisons:
-        _say(f"{comparison.spec_type} at temperature {comparison.temperature:g}: {comparison.sentence}")
+        _say(f"{comparison.spec_type} at temperature {comparison.temperature:g}: {comparison.words}")
     _say(f"Writing to {chosen.out}")
     metrics = prepared(metrics)
     write_session(metrics, chosen.out)

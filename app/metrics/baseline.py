@@ -1,5 +1,7 @@
 """Baselines: decode speed with no drafter loaded or fed, and the conditions under which it was measured.
 
+A session has one of its own of answers with speculation off and the draft model in memory, and says so of it.
+
 A baseline is compared only with answers under like conditions; everything else is refused with the reason in
 words (:func:`differences`). Recorded ones lie in the data folder, one JSON file each.
 """
@@ -21,7 +23,7 @@ from app.errors import ExportError, UsageError
 from app.metrics.atomic import replacing
 from app.metrics.columns import StepColumns
 from app.metrics.stats import decode_tps, median_interval
-from app.metrics.values import Conditions, Interval, Run, RunConditions, is_plain
+from app.metrics.values import Conditions, Interval, Run, RunConditions, has_draft_of, is_plain
 from app.metrics.verdict import Sample, usable
 from app.paths import data_dir
 from app.protocol import Step
@@ -47,8 +49,9 @@ class Baseline(Conditions, frozen=True, kw_only=True):
     """A decode speed with its interval, the answers it comes from, and its conditions (the inherited fields).
 
     ``kind`` is ``recorded`` on a named prompt set, or ``live`` from the answers of a session that were given with
-    speculation off and no draft model loaded: these are runs of the session, whose steps are with them. ``notes`` say
-    what else went on meanwhile.
+    speculation off: these are runs of the session, whose steps are with them. ``draft_file`` is the draft model that
+    was in memory meanwhile with nothing fed to it, ``None`` where there was none, as the definition has it. ``notes``
+    say what else went on meanwhile.
     """
 
     id: str
@@ -60,6 +63,7 @@ class Baseline(Conditions, frozen=True, kw_only=True):
     n_runs: int
     samples: tuple[BaselineSample, ...]
     notes: tuple[str, ...] = ()
+    draft_file: str | None = None
 
     def as_samples(self) -> tuple[Sample, ...]:
         """Its answers as halves of pairs."""
@@ -172,17 +176,21 @@ def record(runs: Iterable[Run], *, prompt_set: str, name: str = "") -> tuple[Bas
 
 
 def live(runs: Sequence[Run], now: Conditions) -> Baseline | None:
-    """Make the live baseline: the session's answers with no drafter loaded or fed under conditions like ``now``."""
-    group = [
-        run
-        for run in runs
-        if is_plain(run)
-        and usable(run)
-        and run.conditions is not None
-        and run.conditions.draft_file is None
-        and not differences(run.conditions, now)
-    ]
-    return _summarise(group, "live", "", "this session") if group else None
+    """Make the live baseline: the session's answers with no drafter loaded or fed under conditions like ``now``.
+
+    Where there are none, one of its own, of those with speculation off that had the draft model of ``now`` in memory.
+    """
+    plain = [(run, run.conditions) for run in runs if is_plain(run) and usable(run) and run.conditions is not None]
+    kinds = {on: not differences(on, now) for on in {on for _, on in plain}}  # of many answers there are but a few
+    alike = [(run, on) for run, on in plain if kinds[on]]
+    group = [run for run, on in alike if on.draft_file is None]
+    if group or not isinstance(now, RunConditions):
+        return _summarise(group, "live", "", "this session") if group else None
+    beside = [run for run, on in alike if has_draft_of(on, now)]
+    if not beside:
+        return None
+    found = _summarise(beside, "live", "", "this session, draft model in memory")
+    return msgspec.structs.replace(found, draft_file=now.draft_file)
 
 
 def _summarise(group: Sequence[Run], kind: Literal["recorded", "live"], prompt_set: str, name: str) -> Baseline:
@@ -216,6 +224,8 @@ def _checked(baseline: Baseline, path: Path) -> Baseline:
     """
     band = baseline.decode_tps
     speeds = (band.low, band.median, band.high, *(sample.decode_tps for sample in baseline.samples))
+    if baseline.kind != "recorded" or baseline.draft_file is not None:
+        raise ValueError("it is none that could be recorded")
     if baseline.id != path.stem:
         raise ValueError(f"it is of another name, {baseline.id[:40]!r}")
     if not all(0 < speed < math.inf for speed in speeds):
@@ -278,8 +288,10 @@ class BaselineStore:
         """Give a baseline another name.
 
         Raises:
-            ExportError: the file cannot be written.
+            ExportError: the file cannot be written, or is gone: it does not come back with another name.
         """
+        if not self._path(baseline.id).exists():
+            raise ExportError(f"The baseline {baseline.name} is gone.", "It was deleted meanwhile.")
         renamed = msgspec.structs.replace(baseline, name=name)
         self.save(renamed)
         return renamed

@@ -162,7 +162,7 @@ def _figures(runs: Sequence[Run], metrics: Metrics) -> Figures | None:
     n_steps = sum(len(run.steps) for run in runs)
     tokens = sum(run.tokens for run in runs)
     ids = {run.id for run in runs}
-    sentences = [c.sentence for c in metrics.comparisons if ids & {fast for fast, _ in c.pairs}]
+    sentences = [c.words for c in metrics.comparisons if ids & {fast for fast, _ in c.pairs}]
     return Figures(
         n_runs=len(runs),
         tokens=tokens,

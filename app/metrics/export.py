@@ -48,7 +48,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     ``pairs`` are (speculative run, plain run) ids; a plain id is a run of this export or a sample of its baselines.
     ``n_exact``, ``draft_min`` and ``p_min`` are as in a run. ``conditions`` are those of its answers, ``None`` in what
     older versions exported; their ``context_bucket`` is 0, since pairs are made in each. The interval is wider by
-    ``drift``, a natural logarithm, for plain halves of other sessions.
+    ``drift``, a natural logarithm, for plain halves of other sessions. Of ``n_beside_draft`` pairs the plain half was
+    given with the draft model in memory, to which nothing was fed; ``against`` says so, "" where there are none.
     """
 
     spec_type: str
@@ -67,6 +68,13 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     p_min: float = 0.0
     drift: float = 0.0
     conditions: RunConditions | None = None
+    n_beside_draft: int = 0
+    against: str = ""
+
+    @property
+    def words(self) -> str:
+        """The verdict as a person reads it, and what it is held against where that is no baseline."""
+        return f"{self.sentence}, {self.against}" if self.against else self.sentence
 
 
 class _Head(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from html import escape
 
 from app.metrics.curves import Curve, Points, curves
 from app.metrics.export import Comparison, Metrics, columns_of
-from app.metrics.values import Interval, Run
+from app.metrics.values import Interval, Run, is_beside_draft, is_plain
 
 WIDTH, HEIGHT = 860, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 36
@@ -62,7 +62,8 @@ def pictures(metrics: Metrics, inks: Inks = PAPER) -> dict[str, str]:
     found: dict[str, str] = {}
     if any(curve.speed for curve in drawn):
         band = metrics.baseline.decode_tps if metrics.baseline else None
-        found["speed"] = _document("Decode speed, tok/s, last 2 s", _speed(drawn, band, inks), inks)
+        named = "baseline, draft model in memory" if metrics.baseline and metrics.baseline.draft_file else "baseline"
+        found["speed"] = _document("Decode speed, tok/s, last 2 s", _speed(drawn, band, inks, named), inks)
     if any(curve.acceptance for curve in drawn):
         found["acceptance"] = _document("Draft acceptance, accepted ÷ proposed, last 2 s", _share(drawn, inks), inks)
     if alphas := _alphas(metrics.runs):
@@ -77,7 +78,7 @@ def pictures(metrics: Metrics, inks: Inks = PAPER) -> dict[str, str]:
 # --- the five charts ----------------------------------------------------------------------------------
 
 
-def _speed(drawn: Sequence[Curve], band: Interval | None, inks: Inks) -> Iterator[str]:
+def _speed(drawn: Sequence[Curve], band: Interval | None, inks: Inks, band_name: str) -> Iterator[str]:
     top = max([value for curve in drawn for _, value in curve.speed] + ([band.high] if band else []))
     frame = _Frame(_end_s(drawn), top * _HEADROOM or 1.0)
     yield from _axes(frame, inks, "seconds of answering")
@@ -91,7 +92,7 @@ def _speed(drawn: Sequence[Curve], band: Interval | None, inks: Inks) -> Iterato
         yield _line((_LEFT, middle), (WIDTH - _RIGHT, middle), inks.muted, "stroke-dasharray='2 3'")
     for curve in drawn:
         yield _path(frame, curve.speed, curve, inks)
-    yield from _legend(drawn, inks, has_band=band is not None)
+    yield from _legend(drawn, inks, band_name if band else "")
 
 
 def _share(drawn: Sequence[Curve], inks: Inks) -> Iterator[str]:
@@ -132,7 +133,16 @@ def _verdicts(judged: Sequence[Comparison], inks: Inks) -> Iterator[str]:
         yield _line((left, y), (right, y), inks.drafted, "stroke-width='3'")
         middle = frame.x(min(max(band.median, frame.x_low), frame.x_high))
         yield f"<circle cx='{middle:.1f}' cy='{y:.1f}' r='4.5' fill='{inks.drafted}'/>"
-        yield _text(_LEFT, y - 8, f"{way_words(comparison)}: {comparison.sentence}", inks.text)
+        words = f"{way_words(comparison)}: {comparison.sentence}{_beside(comparison)}"
+        yield _text(_LEFT, y - 8, words, inks.text)
+
+
+def _beside(comparison: Comparison) -> str:
+    """Say in few words what of a verdict is not held against a baseline; there is one line for all of it."""
+    n_beside, n_pairs = comparison.n_beside_draft, comparison.n_pairs
+    if not n_beside:
+        return ""
+    return "; plain: draft model in memory" + ("" if n_beside == n_pairs else f" ({n_beside} of {n_pairs} pairs)")
 
 
 def _rows(shaped: Sequence[Run], inks: Inks) -> Iterator[str]:
@@ -166,8 +176,8 @@ def _row_means(runs: Sequence[Run]) -> tuple[float, float]:
 
 def way_words(way: Run | Comparison) -> str:
     """Say what drafted and how long, to what it was kept so that no rounding could change a word, and other bounds."""
-    if way.spec_type == "none":
-        return "off"
+    if isinstance(way, Run) and is_plain(way):
+        return "off, draft model in memory" if is_beside_draft(way) else "off"
     kept = f" kept to {way.n_exact}" if way.n_exact else ""
     least = f", at least {way.draft_min}" if way.draft_min > 1 else ""
     sure = f", p_min {way.p_min:g}" if way.p_min else ""
@@ -213,10 +223,10 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(n * step, 10) for n in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _legend(drawn: Sequence[Curve], inks: Inks, *, has_band: bool) -> Iterator[str]:
+def _legend(drawn: Sequence[Curve], inks: Inks, band_name: str) -> Iterator[str]:
     words = [("━ drafted", inks.drafted)] if any(curve.is_drafted for curve in drawn) else []
     words += [("╌ plain", inks.plain)] if any(not curve.is_drafted for curve in drawn) else []
-    words += [("▒ baseline", inks.muted)] if has_band else []
+    words += [(f"▒ {band_name}", inks.muted)] if band_name else []
     words += [("┈ does not count", inks.muted)] if any(curve.is_excluded for curve in drawn) else []
     x = WIDTH - _RIGHT
     for text, colour in reversed(words):

@@ -10,7 +10,7 @@ from pathlib import Path
 from app.metrics.atomic import replacing
 from app.metrics.export import Metrics
 from app.metrics.pictures import PAGE, pictures, way_words
-from app.metrics.values import Interval, Run, RunConditions, is_lossy
+from app.metrics.values import BESIDE_DRAFT, Interval, Run, RunConditions, is_lossy
 
 MOST_ROWS = 1000
 """Longer tables nobody reads; the rest is in ``metrics.csv``."""
@@ -99,7 +99,7 @@ def facts(metrics: Metrics) -> list[str]:
 def verdicts(metrics: Metrics) -> list[tuple[str, str, int]]:
     """Return for each kind of speculation what was asked, the verdict in words, and the number of pairs."""
     return [
-        (f"{way_words(c)}, temperature {c.temperature:g}{condition_words(c.conditions)}", c.sentence, c.n_pairs)
+        (f"{way_words(c)}, temperature {c.temperature:g}{condition_words(c.conditions)}", c.words, c.n_pairs)
         for c in metrics.comparisons
     ]
 
@@ -168,6 +168,7 @@ def baseline_words(metrics: Metrics) -> str:
     if baseline is None:
         return "none"
     words = "recorded on " + baseline.prompt_set if baseline.kind == "recorded" else "this session's plain answers"
+    words = BESIDE_DRAFT if baseline.draft_file else words
     noted = f" ({'; '.join(baseline.notes)})" if baseline.notes else ""
     return f"{interval(baseline.decode_tps)} tok/s, {baseline.n_runs} answers, {words}{noted}"
 

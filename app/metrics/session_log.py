@@ -15,6 +15,7 @@ from app.metrics import stats
 from app.metrics.baseline import Baseline, BaselineStore, differences, fingerprint, live
 from app.metrics.export import Comparison, Metrics
 from app.metrics.machine import machine
+from app.metrics.pairing import Verdicts, can_be_halves, shared
 from app.metrics.power import Power, PowerSource, SystemPower
 from app.metrics.values import (
     AppInfo,
@@ -24,9 +25,8 @@ from app.metrics.values import (
     RunConditions,
     SessionInfo,
     Surroundings,
-    is_plain,
 )
-from app.metrics.verdict import Pair, Sample, judge, pair_up, sample_of, usable
+from app.metrics.verdict import usable
 from app.protocol import Hello, Loaded, ModelInfo
 
 
@@ -51,13 +51,13 @@ class SessionLog:
         self._hello: Hello | None = None
         self._loaded: Loaded | None = None
         self._draft: ModelInfo | None = None
-        self._fingerprint = ""
+        self._fingerprint = self._draft_fingerprint = ""
         self._baseline: Baseline | None = None
         self._is_chosen = False
         self._taken_up: list[Baseline] = []  # what verdicts may rest on, the last one first of all
         self._arrived: dict[str, int] = {}  # by id, the first first: before which run; earlier pairs know nothing of it
         self._followed: tuple[object, ...] = ()
-        self._comparisons: dict[str, Comparison] | None = None
+        self._verdicts = Verdicts()
         self._callbacks: list[Callable[[], None]] = []
 
     @property
@@ -82,6 +82,26 @@ class SessionLog:
         if baseline is not None:
             self._arrived.setdefault(baseline.id, len(self._runs))
         self._baseline, self._is_chosen = baseline, baseline is not None
+        self._verdicts.forget_made()
+        self._changed()
+
+    def forget(self, baseline: Baseline) -> None:
+        """Hold nothing against a baseline any more, whether or not it is the one that is shown."""
+        self._taken_up = [one for one in self._taken_up if one.id != baseline.id]
+        if self._baseline is not None and self._baseline.id == baseline.id:
+            self._baseline, self._is_chosen = None, False
+        self._verdicts.forget_made()
+        self._changed()
+
+    def rename(self, renamed: Baseline) -> None:
+        """Call a baseline by its new name from now on."""
+        known = [one for one in (*self._taken_up, self._baseline) if one is not None and one.id == renamed.id]
+        if not known:
+            return
+        again = msgspec.structs.replace(known[0], name=renamed.name)
+        self._taken_up = [again if one.id == again.id else one for one in self._taken_up]
+        if self._baseline is not None and self._baseline.id == again.id:
+            self._baseline = again
         self._changed()
 
     def take_up(self, recorded: Sequence[Baseline]) -> None:
@@ -97,14 +117,15 @@ class SessionLog:
 
     def set_loaded(self, hello: Hello, loaded: Loaded) -> None:
         """Note what is loaded from now on, and find its recorded baseline."""
-        if self._loaded is None or self._loaded.target != loaded.target:
-            self._fingerprint = fingerprint(Path(loaded.target.path))
+        before, self._fingerprint = self._fingerprint, fingerprint(Path(loaded.target.path))
+        self._draft_fingerprint = fingerprint(Path(loaded.draft.path)) if loaded.draft is not None else ""
+        if self._loaded is None or self._loaded.target != loaded.target or self._fingerprint != before:
             self._draft = None
         self._draft = loaded.draft or self._draft
         self._hello, self._loaded = hello, loaded
         ways = [self._conditions(loaded, sampled=sampled, power=self.power.read()) for sampled in (True, False)]
-        before, self._baseline = self._baseline, self._look_up(*ways)
-        self._is_chosen &= self._baseline is before
+        shown, self._baseline = self._baseline, self._look_up(*ways)
+        self._is_chosen &= self._baseline is shown
         self._followed = ()
         self._changed()
 
@@ -115,13 +136,14 @@ class SessionLog:
             self._follow(run)
         self._places[run.id] = len(self._runs)
         self._runs.append(run)
+        self._verdicts.add(run)
         self._changed()
         return run
 
     def begin_anew(self, name: str = "") -> None:
         """Begin a session without runs; what is loaded stays, and so does a recorded baseline."""
         self._id, self._name, self._started_at = _new_id(), name, now_utc()
-        self._runs, self._places = [], {}
+        self._runs, self._places, self._verdicts = [], {}, Verdicts()
         self._arrived = dict.fromkeys((one.id for one in self._by_arrival()), 0)
         self._changed()
 
@@ -132,6 +154,7 @@ class SessionLog:
             self._runs[place] = msgspec.structs.replace(
                 run, excluded=run.excluded or excluded, notes=tuple(dict.fromkeys((*run.notes, *notes)))
             )
+        self._verdicts = Verdicts(self._runs)
         self._changed()
 
     def conditions(self, run: Run) -> RunConditions | None:
@@ -153,7 +176,7 @@ class SessionLog:
 
     def live_baselines(self) -> tuple[Baseline, ...]:
         """The live baseline of each context bucket under the conditions of the newest plain answer, smallest first."""
-        plain = [run for run in self._runs if is_plain(run) and usable(run) and run.conditions is not None]
+        plain = [run for _, run in self._verdicts.plain]
         if not plain or plain[-1].conditions is None:
             return ()
         now = plain[-1].conditions
@@ -162,9 +185,9 @@ class SessionLog:
         return tuple(baseline for baseline in found if baseline is not None)
 
     def live_baseline(self, run: Run) -> Baseline | None:
-        """The session's own plain answers under conditions like those of ``run``."""
+        """The session's own plain answers under conditions like those of ``run``; see :func:`live`."""
         now = run.conditions or self.conditions(run)
-        return live(self._runs, now) if now else None
+        return live([run for _, run in self._verdicts.plain], now) if now else None
 
     def current_baseline(self) -> Baseline | None:
         """The baseline that the newest answer is held against: under like conditions, recorded before live.
@@ -190,11 +213,11 @@ class SessionLog:
 
     def comparisons(self) -> tuple[Comparison, ...]:
         """The verdict on each kind and length of speculation that was measured, oldest first."""
-        return tuple(dict.fromkeys(self._verdicts().values()))
+        return self._verdicts.all(self._stored())
 
     def comparison_of(self, run: Run) -> Comparison | None:
         """The comparison that this speculative run belongs to; ``None`` when it enters none."""
-        return self._verdicts().get(run.id)
+        return self._verdicts.of(run, self._stored())
 
     def to_metrics(self, *, with_paths: bool = False) -> Metrics:
         """Everything so far as one value that can be exported; target and draft are those loaded last."""
@@ -234,6 +257,7 @@ class SessionLog:
             draft_file=Path(loaded.draft.path).name if loaded.draft else None,
             n_ctx=loaded.n_ctx,
             draft_device=loaded.draft_device,
+            draft_fingerprint=self._draft_fingerprint,
             on_battery=power.on_battery,
             power_mode=power.power_mode,
             sampler=sampler,
@@ -242,7 +266,7 @@ class SessionLog:
     def _follow(self, run: Run) -> None:
         """Take up what was recorded under the conditions of an answer, where they are not those of the one before."""
         conditions = run.conditions
-        if conditions is None or (like := _like(conditions)) == self._followed:
+        if conditions is None or (like := shared(conditions)) == self._followed:
             return
         self._followed = like
         found = self._look_up(conditions)
@@ -259,6 +283,8 @@ class SessionLog:
         self._taken_up[:0] = found.values()
         for identity in found:
             self._arrived.setdefault(identity, len(self._runs))
+        if found:
+            self._verdicts.forget_made()
         fitting = [one for one in self._taken_up if any(not differences(one, now, bucket=False) for now in wanted)]
         if self._baseline is not None and any(one.id == self._baseline.id for one in fitting):
             return self._baseline
@@ -279,68 +305,15 @@ class SessionLog:
         halves = {plain for comparison in comparisons for _, plain in comparison.pairs} - set(self._places)
         return [one for one in self._taken_up if any(sample.run_id in halves for sample in one.samples)]
 
-    def _live_elsewhere(self, conditions: Conditions) -> Baseline | None:
+    def _live_elsewhere(self, conditions: RunConditions) -> Baseline | None:
         """The live baseline of the newest plain answer under like conditions, at its own context length."""
-        answers = (run for run in self._runs if is_plain(run) and usable(run))
-        plain = [run for run in answers if _is_plain_half(run.conditions, conditions)]
-        return self.live_baseline(plain[-1]) if plain else None
+        for _, run in reversed(self._verdicts.plain):
+            if run.conditions and can_be_halves(run.conditions, conditions):
+                return self.live_baseline(run)
+        return None
 
-    def _verdicts(self) -> dict[str, Comparison]:
-        if self._comparisons is None:
-            groups: dict[tuple[object, ...], list[Run]] = {}
-            for run in self._runs:
-                if usable(run) and not is_plain(run) and run.conditions is not None:
-                    asked = (run.spec_type, run.draft_tokens, run.draft_min, run.p_min, run.temperature)
-                    way = (*asked, run.n_exact, run.fixed_shape)
-                    drafter = (run.conditions.draft_file, run.conditions.draft_device)
-                    groups.setdefault((*way, *drafter, _like(run.conditions)), []).append(run)
-            compared = [(group, self._compare(group)) for group in groups.values()]
-            self._comparisons = {run.id: comparison for group, comparison in compared for run in group}
-        return self._comparisons
-
-    def _compare(self, group: list[Run]) -> Comparison:
-        first, conditions = group[0], group[0].conditions
-        if conditions is None:
-            raise ValueError(f"run {first.id} has no conditions")
-        pairs = self._pairs({run.id for run in group}, conditions)
-        n_stored = sum(pair.plain.run_id not in self._places for pair in pairs)
-        verdict = judge([pair.log_ratio for pair in pairs], n_stored)
-        return Comparison(
-            spec_type=first.spec_type,
-            draft_tokens=first.draft_tokens,
-            n_exact=first.n_exact,
-            draft_min=first.draft_min,
-            p_min=first.p_min,
-            temperature=first.temperature,
-            target_file=conditions.target_file,
-            draft_file=conditions.draft_file,
-            n_pairs=verdict.n_pairs,
-            speedup=verdict.speedup,
-            drift=verdict.drift,
-            verdict=verdict.word,
-            pairs_needed=verdict.pairs_needed,
-            sentence=verdict.sentence,
-            pairs=tuple((pair.speculative.run_id, pair.plain.run_id) for pair in pairs),
-            conditions=msgspec.structs.replace(conditions, context_bucket=0),
-        )
-
-    def _pairs(self, speculative: set[str], conditions: Conditions) -> list[Pair]:
-        """Pair up in the order in which answers were given and baselines came: what comes later takes nothing back."""
-        known = {run.id for run in self._runs}
-        stored: dict[int, list[tuple[Sample, bool]]] = {}
-        for baseline in self._by_arrival():
-            if not differences(baseline, conditions, bucket=False):
-                samples = [(sample, False) for sample in baseline.as_samples() if sample.run_id not in known]
-                stored.setdefault(self._arrived[baseline.id], []).extend(samples)
-                known |= {sample.run_id for sample, _ in samples}
-        arrivals: list[tuple[Sample, bool]] = []
-        for place, run in enumerate(self._runs):
-            arrivals += stored.pop(place, ())
-            if run.id in speculative:
-                arrivals.append((sample_of(run), True))
-            elif is_plain(run) and usable(run) and _is_plain_half(run.conditions, conditions):
-                arrivals.append((sample_of(run), False))
-        return pair_up([*arrivals, *(late for samples in stored.values() for late in samples)])
+    def _stored(self) -> list[tuple[int, Baseline]]:
+        return [(self._arrived[one.id], one) for one in self._by_arrival()]
 
     def _judged(self, run: Run) -> Run:
         comparison = self.comparison_of(run)
@@ -349,20 +322,8 @@ class SessionLog:
         return msgspec.structs.replace(run, speedup=comparison.speedup, verdict=comparison.verdict)
 
     def _changed(self) -> None:
-        self._comparisons = None
         for callback in tuple(self._callbacks):
             callback()
-
-
-def _like(conditions: Conditions) -> tuple[object, ...]:
-    """What drafted answers of one verdict share, but for the context bucket, by which pairs are made."""
-    fields = (name for name in Conditions.__struct_fields__ if name != "context_bucket")
-    return tuple(getattr(conditions, name) for name in fields)
-
-
-def _is_plain_half(plain: RunConditions | None, conditions: Conditions) -> bool:
-    """Whether a plain answer can be the other half of a pair: a baseline has no draft model loaded."""
-    return plain is not None and plain.draft_file is None and not differences(plain, conditions, bucket=False)
 
 
 def devices_of(loaded: Loaded) -> str:

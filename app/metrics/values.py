@@ -58,11 +58,15 @@ class Conditions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunConditions(Conditions, frozen=True, kw_only=True):
-    """The conditions of one answer: those of :class:`Conditions` and what was loaded to draft with."""
+    """The conditions of one answer: those of :class:`Conditions` and what was loaded to draft with.
+
+    ``draft_fingerprint`` names the draft file's content, "" without one and in what older versions measured.
+    """
 
     draft_file: str | None = None
     n_ctx: int = 0
     draft_device: str = ""
+    draft_fingerprint: str = ""
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,6 +198,28 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 def is_plain(run: Run) -> bool:
     """Whether nothing was asked to draft for this answer."""
     return run.spec_type == "none"
+
+
+def is_beside_draft(run: Run) -> bool:
+    """Whether speculation was off with a draft model in memory, to which nothing was fed."""
+    return is_plain(run) and run.conditions is not None and run.conditions.draft_file is not None
+
+
+def has_draft_of(one: RunConditions, other: RunConditions) -> bool:
+    """Whether the same draft file was in memory in the same place; one that could not be read is like none."""
+    names = ("draft_file", "draft_fingerprint", "draft_device")
+    return bool(one.draft_fingerprint) and all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+BESIDE_DRAFT = "answers of this session with speculation off, draft model in memory"
+"""What is no baseline by its definition, but as like a drafted answer as one without drafting can be."""
+
+
+def beside_words(n_beside: int, n_pairs: int) -> str:
+    """Say of how many pairs the plain half is such an answer; "" if none is."""
+    if not n_beside:
+        return ""
+    return f"against {BESIDE_DRAFT}" + ("" if n_beside == n_pairs else f" ({n_beside} of {n_pairs} pairs)")
 
 
 def is_lossy(run: Run) -> bool:

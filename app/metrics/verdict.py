@@ -29,7 +29,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from app.metrics.values import Interval, Run, VerdictWord, is_lossy, is_plain, is_sound
+from app.metrics.values import Interval, Run, VerdictWord, is_beside_draft, is_lossy, is_plain, is_sound
 
 MIN_PAIRS = 6
 LAI_START = 10
@@ -84,12 +84,16 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One decode speed that can be half of a pair; ``prompt`` "" is free chat."""
+    """One decode speed that can be half of a pair; ``prompt`` "" is free chat.
+
+    ``is_beside_draft``: of a plain answer, whether a draft model was in memory.
+    """
 
     run_id: str
     prompt: str
     decode_tps: float
     context_bucket: int
+    is_beside_draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,17 +189,21 @@ def pair_up(arrivals: Iterable[tuple[Sample, bool]]) -> list[Pair]:
     Each arrival takes the latest free sample of the other kind with the same prompt in the same context bucket; each is
     used once. A pair never depends on what comes later, or looking early would no longer be harmless. A prompt with a
     name pairs only with itself. Free chat (no name) never repeats a prompt, and plain decode speed depends on the
-    context length, not on the words: it takes any plain sample of its bucket, one of free chat first.
+    context length, not on the words: it takes any plain sample of its bucket, one of free chat first. Plain samples
+    without a draft model in memory come before all others.
     """
-    waiting = {True: _Waiting(), False: _Waiting()}
+    drafted, plain, beside = _Waiting(), _Waiting(), _Waiting()
     pairs = []
     for sample, speculative in arrivals:
-        others = waiting[not speculative]
-        match = others.take(sample, any_name=not sample.prompt if speculative else False, free_chat=not speculative)
-        if match is None:
-            waiting[speculative].put(sample)
+        if speculative:
+            takes = (others.take(sample, any_name=not sample.prompt, free_chat=False) for others in (plain, beside))
+            match = next((found for found in takes if found is not None), None)
         else:
+            match = drafted.take(sample, any_name=False, free_chat=True)
+        if match is not None:
             pairs.append(Pair(sample, match) if speculative else Pair(match, sample))
+        else:
+            (drafted if speculative else beside if sample.is_beside_draft else plain).put(sample)
     return pairs
 
 
@@ -248,7 +256,7 @@ def sample_of(run: Run) -> Sample:
     """
     if run.decode_tps is None or run.conditions is None:
         raise ValueError(f"run {run.id} cannot be compared")
-    return Sample(run.id, run.prompt, run.decode_tps, run.conditions.context_bucket)
+    return Sample(run.id, run.prompt, run.decode_tps, run.conditions.context_bucket, is_beside_draft(run))
 
 
 def _needed(n: int, effect: float, deviation: float) -> int | None:

@@ -170,7 +170,8 @@ class TimePage:
         ]
         if scene.selected:
             marks = [key(look(n).colour, "━", title_of(trace)) for n, trace in enumerate(scene.chosen())]
-        band = [key(scheme.muted, "▒", tr("baseline"))] if scene.band else []
+        name = tr("baseline, draft in memory") if scene.band and scene.band.is_beside_draft else tr("baseline")
+        band = [key(scheme.muted, "▒", name)] if scene.band else []
         self.stack.say(0, tr("<b>Decode speed</b>, tok/s: {marks}").format(marks=" &nbsp;".join([*marks, *band])))
         self.stack.say(1, tr("<b>Draft acceptance</b>, accepted ÷ proposed"))
         used = {code for trace in drafted for code in trace.drafters}

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.host import Host
 from app.protocol import Step
 from app.ui.chart_control import ChartControl
-from app.ui.figures import standing
+from app.ui.standing import standing
 from app.ui.tr import tr
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from app.protocol import Engagement
 from app.ui.charts import SpeedCharts
 from app.ui.chats import finish_stored
 from app.ui.display import show_qt_its_plugins
-from app.ui.figures import answer_title, band_of, facts_of, standing
+from app.ui.figures import answer_title, band_of, facts_of
 from app.ui.main_window import MainWindow
 from app.ui.pair_bar import NGRAM, NO_DRAFTER, ModelOption
 from app.ui.passing_state import passing_state
+from app.ui.standing import standing
 from app.ui.theme import GRID, ThemeSwitch
 from app.ui.tr import tr
 from app.ui.trace import Timeline

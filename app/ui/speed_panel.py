@@ -31,7 +31,8 @@ from app.ui.wording import tip
 if TYPE_CHECKING:
     from app.ui.answer_list import AnswerList
     from app.ui.charts import SpeedCharts
-    from app.ui.figures import Fact, Standing
+    from app.ui.figures import Fact
+    from app.ui.standing import Standing
 
 NO_NUMBER = "–"
 QWIDGETSIZE_MAX = (1 << 24) - 1
@@ -65,7 +66,8 @@ _NOTE_TIP = tr(
 )
 _BASELINE_TIP = tr(
     "Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and "
-    "context length; the median with its 95 % interval."
+    "context length; the median with its 95 % interval. Where there is none: answers of this session with speculation "
+    "off, draft model in memory; they are held against drafted answers with the same draft model only, and named so."
 )
 
 

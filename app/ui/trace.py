@@ -47,11 +47,15 @@ _POINT_EVERY_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The baseline as drawn: median and 95 % interval, tokens per second."""
+    """The baseline as drawn: median and 95 % interval, tokens per second.
+
+    ``is_beside_draft``: it is of answers with the draft model in memory.
+    """
 
     median: float
     low: float
     high: float
+    is_beside_draft: bool = False
 
 
 def _column() -> array[float]:

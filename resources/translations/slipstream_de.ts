@@ -328,6 +328,10 @@ Protokoll: {log_dir}</translation>
         <translation>Eine Datei mit Prompts…</translation>
     </message>
     <message>
+        <source>There is no question in this conversation yet. Ask some, and record then.</source>
+        <translation>In dieser Unterhaltung steht noch keine Frage. Stellen Sie einige, und nehmen Sie dann auf.</translation>
+    </message>
+    <message>
         <source>No baseline has been recorded yet. Record one, and speeds are held against it.</source>
         <translation>Noch ist kein Vergleichswert aufgenommen. Nehmen Sie einen auf, und das Tempo wird an ihm gemessen.</translation>
     </message>
@@ -654,6 +658,10 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
     <message>
         <source>baseline</source>
         <translation>Vergleichswert</translation>
+    </message>
+    <message>
+        <source>baseline, draft in memory</source>
+        <translation>Vergleichswert, Entwurfsmodell im Speicher</translation>
     </message>
     <message>
         <source>&lt;b&gt;Decode speed&lt;/b&gt;, tok/s: {marks}</source>
@@ -2635,6 +2643,10 @@ Einstellungen: {config_dir}</translation>
         <translation>nicht aktiv: {not_engaged}</translation>
     </message>
     <message>
+        <source>off, draft model in memory</source>
+        <translation>aus, Entwurfsmodell im Speicher</translation>
+    </message>
+    <message>
         <source>Newly evaluated prompt tokens ÷ prefill time.</source>
         <translation>Neu berechnete Prompt-Token ÷ Zeit fürs Einlesen.</translation>
     </message>
@@ -2771,6 +2783,22 @@ Einstellungen: {config_dir}</translation>
         <translation>nicht aktiv</translation>
     </message>
     <message>
+        <source>the draft model {draft_file} was in memory, not {other}</source>
+        <translation>das Entwurfsmodell {draft_file} war im Speicher, nicht {other}</translation>
+    </message>
+    <message>
+        <source>no draft model was in memory, and now {other} is</source>
+        <translation>es war kein Entwurfsmodell im Speicher, und jetzt ist es {other}</translation>
+    </message>
+    <message>
+        <source>the draft model {draft_file} was in memory, and now none is</source>
+        <translation>das Entwurfsmodell {draft_file} war im Speicher, und jetzt ist keines darin</translation>
+    </message>
+    <message>
+        <source>the draft model {draft_file} in memory was another file, or on another device</source>
+        <translation>das Entwurfsmodell {draft_file} im Speicher war eine andere Datei oder auf einem anderen Gerät</translation>
+    </message>
+    <message>
         <source>Answer {second} against {first}</source>
         <translation>Antwort {second} gegen {first}</translation>
     </message>
@@ -2854,6 +2882,14 @@ Einstellungen: {config_dir}</translation>
         <source>Does speculation pay? Cannot tell: {band} (needs over {most_pairs} more pairs of answers)</source>
         <translation>Lohnt sich Spekulation? Nicht zu sagen: {band} (braucht über {most_pairs} weitere Antwortpaare)</translation>
     </message>
+    <message>
+        <source>Held against answers of this session with speculation off, draft model in memory.</source>
+        <translation>Verglichen mit Antworten dieser Sitzung ohne Spekulation, Entwurfsmodell im Speicher.</translation>
+    </message>
+    <message>
+        <source>{n_beside} of {n_pairs} pairs are held against answers of this session with speculation off, draft model in memory; the others against the baseline.</source>
+        <translation>{n_beside} von {n_pairs} Paaren sind mit Antworten dieser Sitzung ohne Spekulation verglichen, Entwurfsmodell im Speicher; die übrigen mit dem Vergleichswert.</translation>
+    </message>
     <message numerus="yes">
         <source>%n more pair(s) of answers</source>
         <translation>
@@ -2874,10 +2910,6 @@ Einstellungen: {config_dir}</translation>
         <translation>Vorausgesagt {speedup:.2f}×, letzte Antwort gemessen {median:.2f}× ({low:.2f}–{high:.2f})</translation>
     </message>
     <message>
-        <source>The last answer is no baseline: the draft model {draft_file} is loaded beside its target.</source>
-        <translation>Die letzte Antwort ist kein Vergleichswert: Neben ihrem Zielmodell ist das Entwurfsmodell {draft_file} geladen.</translation>
-    </message>
-    <message>
         <source>The last answer {why}.</source>
         <translation>Die letzte Antwort {why}.</translation>
     </message>
@@ -2894,8 +2926,8 @@ Einstellungen: {config_dir}</translation>
         <translation>Kein Urteil gegen die letzte einfache Antwort: {reasons}.</translation>
     </message>
     <message>
-        <source>No verdict against the last plain answer: the draft model {draft_file} was loaded, too.</source>
-        <translation>Kein Urteil gegen die letzte einfache Antwort: Das Entwurfsmodell {draft_file} war auch geladen.</translation>
+        <source>That was measured under other conditions than those of now: {reasons}.</source>
+        <translation>Das wurde unter anderen Bedingungen als den jetzigen gemessen: {reasons}.</translation>
     </message>
     <message>
         <source>recorded</source>
@@ -2904,6 +2936,10 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>this session, speculation off</source>
         <translation>diese Sitzung, ohne Spekulation</translation>
+    </message>
+    <message>
+        <source>this session, speculation off, draft model in memory</source>
+        <translation>diese Sitzung, ohne Spekulation, Entwurfsmodell im Speicher</translation>
     </message>
     <message numerus="yes">
         <source>%n answer(s)</source>
@@ -5247,8 +5283,8 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Vorausgesagte Beschleunigung: (1 - a^(k+1)) ÷ ((1 - a)(v(k+1)/v(1) + k·r)) mit a = Alpha, k = Entwurfslänge, v = Kosten eines Durchlaufs nach seinen Zeilen, r = Kosten eines entworfenen Tokens ÷ v(1). Daneben, was gemessen wurde, und die Ursache, wenn beide abweichen.</translation>
     </message>
     <message>
-        <source>Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and context length; the median with its 95 % interval.</source>
-        <translation>Vergleichswert: Dekodiertempo ohne geladenen oder gespeisten Entwerfer, mit derselben Zieldatei, Quantisierung, demselben Gerät, denselben Threads und derselben Kontextlänge; der Median mit seinem 95-%-Intervall.</translation>
+        <source>Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and context length; the median with its 95 % interval. Where there is none: answers of this session with speculation off, draft model in memory; they are held against drafted answers with the same draft model only, and named so.</source>
+        <translation>Vergleichswert: Dekodiertempo ohne geladenen oder gespeisten Entwerfer, mit derselben Zieldatei, Quantisierung, demselben Gerät, denselben Threads und derselben Kontextlänge; der Median mit seinem 95-%-Intervall. Wo es keinen gibt: Antworten dieser Sitzung ohne Spekulation, Entwurfsmodell im Speicher; mit ihnen werden nur Antworten mit demselben Entwurfsmodell verglichen, und sie heißen auch so.</translation>
     </message>
     <message>
         <source>tok/s</source>

@@ -51,6 +51,23 @@ def test_they_engage_and_do_not_change_the_text(session, files):
                     assert sum(s.accepted for s in got.steps) > 0
 
 
+def test_with_speculation_off_the_heads_see_and_are_fed_nothing(session, files):
+    load(session, *files, n_ctx=1024)
+    answer(session, PROMPTS[0], GREEDY, ("draft-mtp",), 4, max_tokens=40)
+    pair = session._pair
+    memory = pair.heads.memory
+
+    def state():
+        return memory._n_fed, memory._first, len(memory._rows), list(memory._tokens)
+
+    before = state()
+    answer(session, PROMPTS[1], GREEDY, max_tokens=40)
+    assert state() == before
+    assert pair.target.context.watcher is None
+    answer(session, PROMPTS[1], GREEDY, ("draft-mtp",), 4, max_tokens=40)
+    assert state() != before
+
+
 @pytest.mark.parametrize("kind", KINDS[:3])
 def test_alpha_is_the_designed_share(session, tmp_path, kind):
     """Where the text is the chain itself, heads fed with the right rows are right on their share: three sigma."""

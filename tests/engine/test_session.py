@@ -52,6 +52,27 @@ def test_every_drafter_and_length_gives_the_plain_text(pair, sampling):
                 assert got.started.engagement.draft_tokens == k
 
 
+@pytest.mark.parametrize("before", [(), ("draft-simple",), ("ngram", "draft-simple")])
+@pytest.mark.parametrize("k", [4, "auto"])
+def test_with_speculation_off_nothing_is_fed_to_the_draft_model_in_memory(session, tiny_pair, before, k):
+    """Such an answer is held against drafted ones: a drafter that catches up or reviews would slow it down."""
+    load(session, tiny_pair.target, tiny_pair.draft, n_ctx=1024)
+    for _ in range(2):
+        answer(session, PROMPTS[0], GREEDY, before, k, max_tokens=40)
+    draft, fed = session._pair.draft, []
+    held, n_past = list(draft.held.tokens), draft.context.n_past
+    draft.context.watcher = lambda tokens, position: fed.append((tuple(tokens), position))
+    for types, length in (((), 4), (("none",), 4), ((), "auto"), (("draft-simple",), 0)):
+        plain = answer(session, f"{PROMPTS[1]} {PROMPTS[0]}", GREEDY, types, length, max_tokens=40)
+        assert not plain.started.engagement.engaged
+        assert plain.done.draft_prefill_s < 0.001
+        assert sum(step.draft_s for step in plain.steps) < 0.05 * sum(step.verify_s for step in plain.steps)
+    assert fed == []
+    assert (draft.held.tokens, draft.context.n_past) == (held, n_past)
+    answer(session, PROMPTS[1], GREEDY, ("draft-simple",), 4, max_tokens=8)
+    assert fed, "it hears what it is fed"
+
+
 def test_acceptance_is_the_designed_share(pair, tiny_pair):
     """The draft head names a wrong successor for a quarter of the tokens: alpha is 0.75 within three sigma."""
     judged = accepted = 0

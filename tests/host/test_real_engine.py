@@ -40,6 +40,27 @@ def test_a_pair_answers_alike_with_and_without_speculation(tiny_pair):
     assert runs[1].accepted > 0
 
 
+def test_speculation_off_and_on_with_a_draft_model_in_memory_gives_a_verdict(tiny_pair):
+    drafting = Speculation(types=("draft-simple",), draft_tokens=3)
+
+    async def body(host):
+        await host.load(PairChoice(str(tiny_pair.target), str(tiny_pair.draft)))
+        for _ in range(6):
+            await ask(host)
+            await ask(host, speculation=drafting)
+        return host.session
+
+    session = run(body)
+    (comparison,) = session.comparisons()
+    assert (comparison.n_pairs, comparison.n_beside_draft) == (6, 6)
+    assert comparison.speedup is not None
+    assert "draft model in memory" in comparison.words
+    baseline = session.to_metrics().baseline
+    assert (baseline.kind, baseline.n_runs, baseline.draft_file) == ("live", 6, tiny_pair.draft.name)
+    plain = [run for run in session.runs if run.spec_type == "none"]
+    assert all(sum(run.steps.draft_s) < 0.05 * sum(run.steps.verify_s) for run in plain)
+
+
 def test_another_draft_keeps_the_target_and_what_it_remembers(tiny_pair):
     async def body(host):
         await host.load(PairChoice(str(tiny_pair.target)))

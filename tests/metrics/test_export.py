@@ -125,11 +125,28 @@ def check_comparison(comparison, speeds, runs):
         needed = t_bound(n, 0.025) * deviation / math.sqrt(n) + drift
         word = "cannot tell" if abs(mean) <= needed else "pays" if mean > 0 else "costs"
         assert comparison["verdict"] == word
+    check_halves(comparison, {run["id"]: run for run in runs})
     used = [identity for pair in comparison["pairs"] for identity in pair]
     assert max(Counter(used).values(), default=1) == 1
     for run in runs:
         if run["id"] in {fast for fast, _ in comparison["pairs"]}:
             assert (run["speedup"], run["verdict"]) == (comparison["speedup"], comparison["verdict"])
+
+
+def check_halves(comparison, by_id):
+    """Plain halves have no draft model in memory, or the very one of the speculative answer, and these are counted."""
+    names = ("draft_file", "draft_fingerprint", "draft_device")
+    beside = 0
+    for fast, plain in comparison["pairs"]:
+        if plain not in by_id:
+            continue
+        assert not any(by_id[plain][name] for name in ("proposed", "judged", "accepted"))
+        if by_id[plain]["conditions"]["draft_file"] is not None:
+            drafts = [[by_id[one]["conditions"][name] for name in names] for one in (fast, plain)]
+            assert drafts[0] == drafts[1]
+            beside += 1
+    assert comparison["n_beside_draft"] == beside
+    assert bool(comparison["against"]) == (beside > 0)
 
 
 @st.composite

@@ -12,7 +12,8 @@ from app.metrics.compare import compare, figure_rows, ratio_words
 from app.metrics.session_export import write_session
 from app.metrics.verdict import usable
 from app.protocol import Engagement, Plan, Speculation, spec_name
-from app.ui.figures import answer_title, exclusion, facts_of, standing
+from app.ui.figures import answer_title, exclusion, facts_of
+from app.ui.standing import standing
 from app.ui.wording import drafter_name, engagement_words, plan_words
 from tests.metrics.sessions import NGRAM, OFF, plain_steps, run_of, session
 

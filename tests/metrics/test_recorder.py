@@ -22,6 +22,7 @@ from app.protocol import (
     Started,
     Step,
 )
+from tests.fair_time import FairWatch
 from tests.metrics.sessions import GREEDY, HELLO, NGRAM, OFF, events, loaded, plain_steps, run_of, session
 
 SPECULATIVE = [
@@ -221,6 +222,20 @@ def test_other_threads_are_other_conditions(tmp_path):
     assert log.comparisons()[0].verdict == "cannot tell"
 
 
+@pytest.mark.parametrize("name", ["target.gguf", "draft.gguf"])
+def test_a_file_that_was_replaced_by_one_of_its_size_is_another(tmp_path, name):
+    draft = tmp_path / "draft.gguf"
+    draft.write_bytes(b"GGUF draft")
+    log = session(tmp_path, draft)
+    log.add(run_of(plain_steps(40, 50.0)))
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    log.set_loaded(HELLO, loaded(tmp_path / "target.gguf", draft))
+    for _ in range(2):
+        log.add(run_of(plain_steps(40, 90.0), speculation=NGRAM))
+    assert log.comparisons()[0].n_pairs == 0
+
+
 def test_lengths_and_temperatures_are_judged_apart(tmp_path):
     log = session(tmp_path)
     for length in (2, 4):
@@ -396,14 +411,6 @@ def test_pairs_of_each_length_take_the_baseline_recorded_at_it(tmp_path):
     assert {metrics.baseline.context_bucket, *(b.context_bucket for b in metrics.baselines)} == {1024, 4096}
 
 
-def test_a_plain_answer_with_a_draft_model_loaded_is_no_half_of_a_pair(tmp_path):
-    draft = tmp_path / "draft.gguf"
-    draft.write_bytes(b"GGUF draft")
-    log = session(tmp_path, draft)
-    answers(log, 6, 50.0, 80.0)
-    assert log.comparisons()[0].n_pairs == 0
-
-
 def test_samplers_and_bounds_of_drafts_are_conditions(tmp_path):
     log = session(tmp_path)
     for _ in range(6):
@@ -456,15 +463,17 @@ def test_live_baseline_is_of_plain_answers_in_the_same_context_bucket(tmp_path):
 
 
 def test_live_baseline_leaves_out_answers_with_a_draft_model_loaded(tmp_path):
+    """They make one of their own, for answers with that draft model: see test_beside_draft."""
     draft = tmp_path / "draft.gguf"
     draft.write_bytes(b"GGUF draft")
     log = session(tmp_path, draft)
     log.add(run_of(plain_steps(40, 30.0)))
-    assert log.live_baseline(log.runs[0]) is None
-    assert log.to_metrics().baseline is None
+    assert log.live_baseline(log.runs[0]).draft_file == "draft.gguf"
     log.set_loaded(HELLO, loaded(tmp_path / "target.gguf"))
     log.add(run_of(plain_steps(40, 50.0)))
-    assert log.live_baseline(log.runs[0]).decode_tps.median == pytest.approx(50.0)
+    for run in log.runs:
+        live = log.live_baseline(run)
+        assert (live.draft_file, live.decode_tps.median) == (None, pytest.approx(50.0))
 
 
 def test_session_without_a_model_can_be_exported():
@@ -543,3 +552,21 @@ def test_a_long_session_takes_little_memory_and_is_judged_at_once(tmp_path):
     assert n_bytes <= 41 * 80_000
     assert comparison.n_pairs == 400
     assert time.process_time() - began_s < 1.0
+
+
+def test_a_day_of_answers_in_many_ways_is_judged_answer_by_answer_at_once(tmp_path):
+    """As of clients of the server, each with a temperature of its own."""
+    log, steps = session(tmp_path), plain_steps(20, 50.0)
+    run, plain = run_of(steps, speculation=NGRAM, sampling=Sampling(seed=1, temperature=0.5)), run_of(steps)
+    plain = msgspec.structs.replace(plain, temperature=0.5, sampler=run.sampler)
+    for n in range(3000):
+        log.add(msgspec.structs.replace(plain, id=f"p{n}"))
+        log.add(msgspec.structs.replace(run, id=f"d{n}", temperature=0.01 * (n % 60 + 1)))
+    watch = FairWatch()
+    for n in range(10):
+        added = log.add(msgspec.structs.replace(run, id=f"e{n}", temperature=0.3))
+        assert log.comparison_of(added).n_pairs == 50 + n + 1
+        assert log.current_baseline().n_runs == 3000
+    assert watch.took_s < 1.5
+    assert sum(comparison.n_pairs for comparison in log.comparisons()) == 3010
+    assert watch.took_s < 4

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QScrollArea
 from app.host import ChatRequest
 from app.metrics.stats import decode_tps
 from app.protocol import Step
-from app.ui.figures import Fact, Standing
+from app.ui.figures import Fact
+from app.ui.standing import Standing
 from app.ui.trace import GAP_S, LiveTrace, Timeline
 from tests.doubles import POEM, Answer
 
@@ -78,6 +79,32 @@ def test_the_panel_shows_the_figures_of_the_session(program):
         assert "this session, speculation off" in panel.baseline_words
         assert panel.foot.export.isEnabled()
         assert panel.foot.record.isEnabled()
+
+    program.run(story)
+
+
+def test_turning_speculation_off_and_on_with_a_draft_model_gives_a_verdict_and_names_what_it_rests_on(program):
+    program.answers = (Answer(LONG),)
+
+    async def story():
+        panel, bar = program.window.panel, program.window.pair_bar
+        await program.until(lambda: panel.charts is not None)
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: not program.controller.engine.is_loading)
+        for n in range(6):
+            await program.ask(f"with it, {n}")
+            bar.toggle_speculation()
+            await program.ask(f"without it, {n}")
+            assert "no baseline" not in panel.note
+            bar.toggle_speculation()
+        assert panel.verdict.startswith("Speculation pays")
+        beside = "answers of this session with speculation off, draft model in memory"
+        assert panel.note.startswith(f"Held against {beside}.")
+        assert panel.baseline_words.endswith("6 answers, this session, speculation off, draft model in memory")
+        panel.charts.redraw()
+        assert "baseline, draft in memory" in panel.charts.page.stack.caption(0)
+        assert program.host.session.comparisons()[0].n_beside_draft == 6
+        assert panel.offer == ""
 
     program.run(story)
 

@@ -9,7 +9,8 @@ from app.metrics.baseline import BaselineStore, record
 from app.metrics.recorder import SessionLog
 from app.metrics.values import Interval, Surroundings
 from app.protocol import Hello, Loaded, ModelInfo, Plan
-from app.ui.figures import answer_title, comparison_words, exclusion, facts_of, standing, verdict_words
+from app.ui.figures import answer_title, comparison_words, exclusion, facts_of
+from app.ui.standing import standing, verdict_words
 from app.ui.wording import debt_words, pause_words, tip
 from tests.metrics.test_outlook import MIXED, run_of
 
@@ -180,6 +181,36 @@ def test_the_baseline_of_another_model_is_not_held_against_answers_of_the_one_be
     assert "No verdict" not in said.note
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"target": "other.gguf"}, "it is of another target file (t.gguf, not other.gguf)"),
+        ({"n_threads": 4}, "it ran with 2 threads, not with 4"),
+        ({"draft": "small.gguf"}, "no draft model was in memory, and now small.gguf is"),
+    ],
+)
+def test_a_verdict_of_what_is_not_loaded_any_more_says_so_and_offers_nothing(session, tmp_path, changes, reason):
+    add(session, 8, [0, 0, 1] * 14)
+    assert standing(session, is_on=True).offer == "switch off"
+    loaded = session._loaded
+    files = {
+        name: replace(loaded.target, path=str(tmp_path / value))
+        for name, value in changes.items()
+        if name != "n_threads"
+    }
+    for model in files.values():
+        (tmp_path / model.path).write_bytes(b"z" * 100)
+    session.set_loaded(session._hello, replace(loaded, **{**changes, **files}))
+    said = standing(session, is_on=True)
+    assert said.verdict.startswith("Speculation costs")
+    assert f"That was measured under other conditions than those of now: {reason}." in said.note
+    assert said.offer == ""
+    session.set_loaded(session._hello, loaded)
+    said = standing(session, is_on=True)
+    assert "other conditions" not in said.note
+    assert said.offer == "switch off"
+
+
 def test_a_baseline_that_fits_is_refused_nowhere(session):
     session.baseline = baseline_of(session, on_battery=False)
     on(session, run_of("d", MIXED))
@@ -195,18 +226,6 @@ def test_a_verdict_that_stands_keeps_its_word_beside_the_refusal(session):
     assert said.verdict.startswith("Speculation pays")
     assert "No verdict against the baseline “Monday”" in said.note
     assert said.offer == ""
-
-
-def test_a_plain_answer_beside_a_draft_model_is_no_baseline_and_it_is_said(session):
-    loaded = session._loaded
-    session.set_loaded(session._hello, replace(loaded, draft=replace(loaded.target, path="/models/small.gguf")))
-    session.add(run_of("p", PLAIN))
-    note = standing(session, is_on=False).note
-    assert "The last answer is no baseline: the draft model small.gguf is loaded beside its target." in note
-    session.add(run_of("d", MIXED))
-    said = standing(session, is_on=True)
-    assert "No verdict against the last plain answer: the draft model small.gguf was loaded, too." in said.note
-    assert said.offer == "record"
 
 
 def test_drafts_that_rounding_kept_short_are_said_to_be(session):
