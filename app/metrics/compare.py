@@ -2,7 +2,9 @@
 
 A ratio of decode speeds rests on prompts that both sessions answered the same way; its interval is that of the verdicts
 (:func:`app.metrics.verdict.judge`), from at least six such pairs, with what a machine's speed differs from session to
-session. Between answers of different targets there is none.
+session. Between answers of different targets there is none. Two exports of one session hold the same answers, of which
+no pair is made: only those that came between the two are held against the earlier ones, and of one session nothing
+differs from day to day.
 """
 
 from __future__ import annotations
@@ -83,12 +85,15 @@ class SessionComparison(msgspec.Struct, frozen=True, kw_only=True):
 def compare(a: Metrics, b: Metrics, names: tuple[str, str] = ("A", "B")) -> SessionComparison:
     """Put two sessions side by side."""
     groups = [_by_way(one.runs) for one in (a, b)]
-    is_redacted = any(one.session is not None and one.session.redacted for one in (a, b))
+    redacted = [one.session is not None and one.session.redacted for one in (a, b)]
+    sessions = {one.session.id if one.session is not None else "" for one in (a, b)}
+    is_one_session = len(sessions) == 1 and "" not in sessions
+    is_redacted = any(redacted) and not (is_one_session and all(redacted))  # one session numbers a prompt but once
     is_one_target = _targets(a.runs) == _targets(b.runs) and len(_targets(a.runs)) == 1
     ways = []
     for way in dict.fromkeys([*groups[0], *groups[1]]):
         left, right = (group.get(way, []) for group in groups)
-        n_pairs, ratio, why = _ratio(left, right, is_redacted=is_redacted)
+        n_pairs, ratio, why = _ratio(left, right, is_redacted=is_redacted, is_one_session=is_one_session)
         if any(map(is_lossy, (*left, *right))):
             n_pairs, ratio, why = 0, None, "lossy answers are not the same text"
         if not is_one_target:
@@ -175,9 +180,17 @@ def _figures(runs: Sequence[Run], metrics: Metrics) -> Figures | None:
     )
 
 
-def _ratio(left: Sequence[Run], right: Sequence[Run], *, is_redacted: bool) -> tuple[int, Interval | None, str]:
+def _ratio(
+    left: Sequence[Run], right: Sequence[Run], *, is_redacted: bool, is_one_session: bool
+) -> tuple[int, Interval | None, str]:
     if not left or not right:
         return 0, None, "only one of them answered this way"
+    if is_one_session:
+        both = {run.id for run in left} & {run.id for run in right}
+        newer = [[run for run in side if run.id not in both] for side in (left, right)]
+        if not any(newer):
+            return 0, None, "these are the same answers of one session"
+        left, right = newer[0] or left, newer[1] or right
     free: dict[tuple[str, int], list[float]] = {}
     for run in left:
         if (speed := _speed(run)) is not None:
@@ -188,7 +201,7 @@ def _ratio(left: Sequence[Run], right: Sequence[Run], *, is_redacted: bool) -> t
         is_named = bool(run.prompt) and not (is_redacted and _ALIAS.fullmatch(run.prompt))
         if is_named and free.get(key) and (speed := _speed(run)) is not None:
             ratios.append(math.log(speed / free[key].pop(0)))
-    judged = judge(ratios, n_stored=len(ratios))  # of two sessions, as with a baseline of another one
+    judged = judge(ratios, n_stored=0 if is_one_session else len(ratios))  # else as with a baseline of another session
     needs = "fewer than six prompts were answered in both" + (" (own prompts are left out)" if is_redacted else "")
     return len(ratios), judged.speedup, needs
 

@@ -51,6 +51,25 @@ def test_a_difference_as_from_day_to_day_is_none(tmp_path):
         assert way.ratio.low == pytest.approx(1.03 / math.exp(DRIFT))
 
 
+@pytest.mark.parametrize("redact", [True, False])
+def test_two_exports_of_one_session_allow_for_no_other_day_and_pair_no_answer_with_itself(tmp_path, redact):
+    log = answered(tmp_path / "a", 50.0, 80.0)
+    first = prepared(log.to_metrics(), redact=redact)
+    assert [ratio_words(way) for way in compare(first, prepared(log.to_metrics(), redact=redact)).ways] == [
+        "none: these are the same answers of one session"
+    ] * 2
+    for i in range(7):
+        log.add(run_of(plain_steps(40, 51.5 * (1 - i / 100)), label=f"chat-p{i}"))
+    second = prepared(log.to_metrics(), redact=redact)
+    for a, b, ratio in ((first, second, 1.03), (second, first, 1 / 1.03)):
+        plain, drafted = compare(a, b).ways
+        assert (plain.n_pairs, drafted.n_pairs) == (7, 0)
+        assert plain.ratio.median == pytest.approx(ratio)
+        assert (plain.ratio.low > 1) == (ratio > 1)
+        assert drafted.ratio is None
+    assert compare(first, prepared(log.to_metrics(), redact=not redact)).ways[0].n_pairs == 0, "names and numbers"
+
+
 def test_another_target_has_figures_and_no_ratio(tmp_path):
     a = answered(tmp_path / "a", 50.0, 80.0).to_metrics()
     log = session(tmp_path / "a")
