@@ -60,7 +60,8 @@ class BaselineControl(QObject):
         self._tasks: set[asyncio.Task[None]] = set()
         answering.refusal = self.refusal
         window.panel.record_requested.connect(lambda: self.record())
-        window.panel.foot.baselines_requested.connect(self.show)
+        window.panel.record_own_requested.connect(lambda: self.show(on_own=True))
+        window.panel.foot.baselines_requested.connect(lambda: self.show())
         window.panel.cancel_requested.connect(self.cancel)
         window.composer.stopped.connect(self.cancel)  # Esc stops whatever answers
 
@@ -81,7 +82,8 @@ class BaselineControl(QObject):
         """Stop a recording; its answers are marked, and nothing is loaded again for nobody."""
         if self._running is not None:
             self._running.is_last = True
-        self.cancel()
+        if self._recording is not None:
+            self._recording.cancel()  # also while what was loaded is loaded again
         if self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -98,8 +100,8 @@ class BaselineControl(QObject):
         self._recording = self._spawn(self._record())
 
     def cancel(self) -> None:
-        """Stop recording; what was loaded is loaded again."""
-        if self._recording is not None:
+        """Stop recording; what was loaded is loaded again, which somebody who is in a hurry does not stop."""
+        if self._recording is not None and not self._recording.cancelling():
             self._recording.cancel()
 
     async def _record(self) -> None:
@@ -158,13 +160,15 @@ class BaselineControl(QObject):
         """Offer the questions of these conversations to record on."""
         self._chats = chats
 
-    def show(self) -> None:
-        """Open the list of baselines."""
+    def show(self, *, on_own: bool = False) -> None:
+        """Open the list of baselines, ready to record on the person's own questions if that is asked for."""
         asked = self._chats.history() if self._chats is not None else ()
         dialog = BaselineDialog(own_prompts(asked), self._window)
+        if on_own:
+            dialog.choose_own()
         dialog.record_requested.connect(self.record)
         dialog.chosen.connect(lambda baseline: self._do(dialog, lambda: self._use(baseline)))
-        dialog.renamed.connect(lambda b, name: self._do(dialog, lambda: self._host.session.baselines.rename(b, name)))
+        dialog.renamed.connect(lambda baseline, name: self._do(dialog, lambda: self._rename(baseline, name)))
         dialog.deleted.connect(lambda baseline: self._do(dialog, lambda: self._forget(baseline)))
         dialog.finished.connect(dialog.deleteLater)
         self.ended.connect(dialog.refresh_wanted)
@@ -199,8 +203,11 @@ class BaselineControl(QObject):
     def _forget(self, baseline: Baseline) -> None:
         session = self._host.session
         session.baselines.delete(baseline)
-        if session.baseline is not None and session.baseline.id == baseline.id:
-            session.baseline = None
+        session.forget(baseline)
+
+    def _rename(self, baseline: Baseline, name: str) -> None:
+        session = self._host.session
+        session.rename(session.baselines.rename(baseline, name))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,6 +142,16 @@ class BaselineDialog(QDialog):
         self._sets.addItem(tr("A file of prompts…"), _FILE)
 
     # --- content --------------------------------------------------------------------------------------
+
+    def choose_own(self) -> None:
+        """Choose the person's own questions, each as often as a baseline takes; say it if there are none."""
+        if not self._own:
+            self._length.setText(tr("There is no question in this conversation yet. Ask some, and record then."))
+            return
+        self._sets.setCurrentIndex(self._sets.findData(_OWN))
+        self._rounds.setValue(math.ceil(MIN_RUNS / len(self._own)))
+        self.on_plan_changed()
+        self._record.setFocus()
 
     def show_baselines(self, baselines: Sequence[Baseline], stale: Sequence[Sequence[str]], used: str) -> None:
         """List baselines, each with what makes it stale; ``used`` is the id of the one in use."""

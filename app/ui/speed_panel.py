@@ -75,6 +75,7 @@ class SpeedPanel(QWidget):
     """Shows figures that others computed."""
 
     record_requested = Signal()
+    record_own_requested = Signal()
     cancel_requested = Signal()
     export_requested = Signal()
     switch_off_requested = Signal()
@@ -273,7 +274,7 @@ class SpeedPanel(QWidget):
         if self._offered == "record":
             self.record_requested.emit()
         elif self._offered == "record here":
-            self.foot.baselines_requested.emit()
+            self.record_own_requested.emit()
         elif self._offered:
             self.switch_off_requested.emit()
 

@@ -1,5 +1,6 @@
 """Recording a baseline, and the list of baselines."""
 
+import asyncio
 import json
 import threading
 
@@ -160,6 +161,56 @@ def test_escape_stops_a_recording_as_the_words_below_say(program):
         program.window.composer.stopped.emit()
         await recorded(program)
         assert "was cancelled" in program.window.panel.foot.words.text()
+
+    program.run(story)
+
+
+STAGES = ("Preparing", "Recording answer 1 of", "Recording answer 7 of", "Recording answer 12 of")
+
+
+@pytest.mark.parametrize("n_times", [1, 2, 5])
+@pytest.mark.parametrize("words", STAGES)
+def test_however_and_whenever_it_is_cancelled_the_pair_comes_back_and_nothing_counts(program, words, n_times):
+    program.answers = (Answer(text=LONG, pace_s=0.001),)
+    program.engine_options = {"load_s": 0.02}
+
+    async def story():
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: not program.controller.engine.is_loading)
+        chosen, session = program.host.state.pair, program.host.session
+        record(program)
+        await program.until(lambda: words in program.window.panel.foot.words.text())
+        for n in range(n_times):
+            signal = program.window.composer.stopped if n % 2 else program.window.panel.cancel_requested
+            signal.emit()
+            await asyncio.sleep(0.004)
+        await recorded(program)
+        assert program.window.panel.foot.words.text() == "The recording was cancelled. Its answers count nowhere."
+        await program.until(lambda: program.host.state.phase == "idle")
+        assert program.host.state.pair == chosen, "what was loaded is loaded again"
+        assert program.host.state.loaded.draft is not None
+        assert not any(usable(run) for run in session.runs)
+        assert (session.baseline, session.comparisons(), session.baselines.all()) == (None, (), [])
+        await program.ask("and now?")
+        assert usable(session.runs[-1])
+
+    program.run(story)
+
+
+def test_an_engine_that_dies_in_the_plain_half_comes_back_with_the_draft_model(program):
+    program.answers = (*[Answer(text=LONG)] * 3, Answer(text=LONG, die_at=20), Answer(text=LONG))
+
+    async def story():
+        program.controller.engine.pick_drafter("starter")
+        await program.until(lambda: not program.controller.engine.is_loading)
+        chosen = program.host.state.pair
+        record(program)
+        await recorded(program)
+        assert program.host.state.pair.draft is None, "it was of the target alone"
+        program.controller.engine.restart()
+        await program.until(lambda: program.host.state.phase == "idle")
+        assert program.host.state.pair == chosen
+        assert not any(usable(run) for run in program.host.session.runs)
 
     program.run(story)
 
@@ -346,7 +397,30 @@ def test_on_its_own_questions_a_baseline_of_this_length_is_offered(program):
         assert panel.offer == "Record on my own questions…"
         panel._offer.click()
         (dialog,) = program.window.findChildren(BaselineDialog)
+        plan = dialog.plan()
+        assert (plan.prompt_set, len(plan.prompts), plan.n_rounds) == ("own questions", 1, 6)
+        assert dialog._length.text() == "1 prompt: 6 answers with speculation off, as many with it on, by turns."
+        await program.until(dialog._record.isEnabled)
+        dialog._record.click()
+        await program.until(lambda: program.controller.baselines.is_recording)
+        await recorded(program)
+        assert program.host.session.baseline.prompt_set == "own questions"
+        program.window.panel.foot.baselines_requested.emit()
+        dialog = next(one for one in program.window.findChildren(BaselineDialog) if one.isVisible())
+        assert dialog.plan().prompt_set == "chat, code, prose", "from the menu it opens as ever"
         dialog.reject()
+
+    program.run(story)
+
+
+@shows_dialog
+def test_without_a_question_there_is_nothing_of_ones_own_to_record_on(program):
+    async def story():
+        program.window.panel.record_own_requested.emit()
+        (dialog,) = program.window.findChildren(BaselineDialog)
+        assert dialog._length.text().startswith("There is no question in this conversation yet.")
+        dialog.reject()
+        await program.until(lambda: not program.controller.baselines._tasks)
 
     program.run(story)
 
@@ -391,6 +465,45 @@ def test_baselines_are_listed_renamed_chosen_and_deleted(program):
         await program.until(lambda: len(dialog.states()) == 1)
         assert session.baseline is None
         assert [b.name for b in session.baselines.all()] == ["monday"]
+        dialog.reject()
+
+    program.run(story)
+
+
+@shows_dialog
+def test_what_is_renamed_is_called_so_everywhere_and_what_is_deleted_is_a_half_of_nothing(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        record(program)
+        await recorded(program)
+        session, panel = program.host.session, program.window.panel
+        (first,) = session.baselines.all()
+        other = msgspec.structs.replace(first, id="other", name="second")
+        session.baselines.save(other)
+        session.baseline = other
+        session.begin_anew()
+        dialog = await opened(program)
+        await program.until(lambda: len(dialog.states()) == 2)
+        rows = {dialog._list.topLevelItem(n).text(0): dialog._list.topLevelItem(n) for n in range(2)}
+        rows["second"].setText(0, "tuesday")
+        assert session.baseline.name == "tuesday"
+        await program.until(lambda: "tuesday" in dialog.states())
+        await program.ask("What is a slipstream?")
+        assert session.comparisons()[0].n_pairs == 1
+        # WHEN the one that is not shown is deleted, it is a half of nothing any more
+        dialog.deleted.emit(first)
+        await program.until(lambda: len(dialog.states()) == 1)
+        assert session.baseline.id == "other"
+        assert [one.id for one in session._taken_up] == ["other"]
+        # AND what is gone does not come back under another name
+        dialog.deleted.emit(other)
+        dialog.renamed.emit(other, "again")
+        await program.until(lambda: "is gone" in program.window.notice.words)
+        assert session.baselines.all() == []
+        assert session.comparisons()[0].n_pairs == 0
+        assert panel.baseline_words.startswith("No baseline.")
+        await program.until(lambda: not program.controller.baselines._tasks)
         dialog.reject()
 
     program.run(story)
