@@ -43,6 +43,7 @@ class PanelControl(QObject):
         answering.ended.connect(self.on_ended)
         engine.loaded_changed.connect(self.refresh)
         self._panel.switch_off_requested.connect(self.on_switch_off)
+        window.pair_bar.speculation_toggled.connect(lambda _is_on: self.refresh())  # what is offered depends on it
         self.refresh()
 
     def install_charts(self) -> None:
@@ -103,9 +104,9 @@ class PanelControl(QObject):
         """Show everything that is known now."""
         session = self._host.session
         runs = session.runs
-        if not self._charts.is_live and runs:
-            is_of_last = not self._answering.is_remote  # of a server's answer no speed was measured
-            self._panel.show_speed(runs[-1].decode_tps if is_of_last else None, tr("last answer"))
+        if not self._charts.is_live:
+            is_of_last = bool(runs) and not self._answering.is_remote  # of a server's answer no speed was measured
+            self._panel.show_speed(runs[-1].decode_tps if is_of_last else None, tr("last answer") if runs else "")
         self._panel.show_standing(standing(session, is_on=self._choices.settings.speculation))
         self._charts.refresh()
         self._enable()

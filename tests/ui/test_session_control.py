@@ -90,12 +90,39 @@ def test_a_new_session_lets_go_of_the_answers_and_keeps_the_conversation(program
         foot = program.window.panel.foot
         foot.session_requested.emit()
         assert program.host.session.runs == ()
+        panel = program.window.panel
+        assert (panel._number.text(), panel._when.text(), panel.facts()) == ("–", "", {}), (
+            "of no answer there is no speed"
+        )
+        assert panel.verdict == "Does speculation pay? Not measured yet."
         assert "A new session of measurements has begun" in program.window.notice.words
         assert len(program.controller.chats.current.messages) == 2
         foot.session_requested.emit()
         assert "empty" in program.window.notice.words
         await program.ask("two")
         assert len(program.host.session.runs) == 1
+
+    program.run(story)
+
+
+def test_a_new_session_in_mid_answer_takes_the_answer_in(program):
+    program.answers = (Answer(text=LONG, pace_s=0.002),)
+
+    async def story():
+        await program.ask("one")
+        panel, session = program.window.panel, program.host.session
+        await program.until(lambda: panel.charts is not None)
+        program.send("two")
+        await program.until(lambda: program.controller.panel._charts.is_live)
+        before = session.to_metrics().session
+        panel.foot.session_requested.emit()
+        assert session.runs == ()
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert [run.stop_reason for run in session.runs] == ["eos"]
+        assert session.to_metrics().session.id != before.id
+        assert len(program.controller.panel._charts._timeline.traces) == 1
+        assert panel.answers.count() == 1
+        assert panel._number.text() == f"{session.runs[0].decode_tps:.1f}"
 
     program.run(story)
 
