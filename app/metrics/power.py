@@ -65,18 +65,23 @@ def power_change(before: Power, after: Power) -> str:
 
 
 def _linux_on_battery(root: Path) -> bool | None:
-    """Tell from the supplies of the machine itself; psutil takes the battery of a mouse for the machine's."""
+    """Tell from the supplies of the machine itself; psutil takes the battery of a mouse for the machine's.
+
+    A battery that is neither charged nor discharged, as at the limit that somebody has set, leaves it to what is
+    plugged in: a power supply of its own, or one over USB, as most laptops with Snapdragon have.
+    """
     try:
         supplies = [path for path in sorted(root.iterdir()) if _text(path / "scope") != "Device"]
     except OSError:
         return None
     states = {_text(path / "status") for path in supplies if _text(path / "type") == "Battery"}
     online = {_text(path / "online") for path in supplies if _text(path / "type") == "Mains"}
+    over_usb = {_text(path / "online") for path in supplies if _text(path / "type") == "USB"}
     if not states:
         return None
     if "1" in online or "Discharging" in states:
         return "1" not in online
-    if states & {"Charging", "Full"}:
+    if states & {"Charging", "Full"} or "1" in over_usb:
         return False
     return True if "0" in online else None
 

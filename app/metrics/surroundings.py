@@ -87,11 +87,11 @@ class Watch:
         others_s = (last.busy_s - first.busy_s) - (last.own_s - first.own_s)
         if spent_s > 0 and others_s / spent_s > BUSY_SHARE:
             said.append(f"other programs kept {min(1.0, others_s / spent_s):.0%} of the processor busy")
-        if last.on_battery != first.on_battery:
+        if None not in (first.on_battery, last.on_battery) and last.on_battery != first.on_battery:
             said.append(f"the power supply changed to {'battery' if last.on_battery else 'mains'}")
         elif last.on_battery:
             said.append("on battery")
-        if last.power_mode != first.power_mode:
+        if first.power_mode and last.power_mode and last.power_mode != first.power_mode:
             said.append(f"the power mode changed from {first.power_mode} to {last.power_mode}")
         elif last.power_mode in _SAVING:
             said.append(f"power mode: {last.power_mode}")

@@ -175,6 +175,8 @@ def test_this_machine_can_be_asked():
 
 
 LAPTOP = {"AC": {"type": "Mains", "online": "1"}, "BAT0": {"type": "Battery", "status": "Full"}}
+USB = {"type": "USB", "online": "1"}
+AT_LIMIT = {"type": "Battery", "status": "Not charging"}
 MOUSE = {"hidpp_battery_0": {"type": "Battery", "scope": "Device", "status": "Discharging", "capacity": "80"}}
 
 
@@ -200,6 +202,12 @@ def supplies(folder, told):
         ({"BAT0": {"type": "Battery", "scope": "System", "status": "Charging"}}, False),
         ({"BAT0": {"type": "Battery", "status": "Not charging"}}, None),
         ({"BAT0": {"type": "Battery"}}, None),
+        (
+            {"AC": {"type": "Mains", "online": "0"}, "USB": USB, "BAT0": {"type": "Battery", "status": "Not charging"}},
+            False,
+        ),
+        ({"USB": USB, "BAT0": {"type": "Battery", "status": "Discharging"}}, True),
+        ({"USB": USB | {"scope": "Device"}, "BAT0": {"type": "Battery", "status": "Not charging"}}, None),
     ],
 )
 def test_the_machines_own_supplies_count_and_those_of_a_mouse_do_not(tmp_path, told, on_battery):

@@ -50,6 +50,12 @@ def test_staying_on_battery_in_a_saving_mode_is_said():
     assert Watch(Told(low, later)).notes() == ("on battery", "power mode: powersave")
 
 
+def test_what_cannot_be_read_for_once_is_no_change():
+    unknown = dataclasses.replace(QUIET, on_battery=None, power_mode="")
+    assert Watch(Told(QUIET, unknown)).notes() == ()
+    assert Watch(Told(unknown, QUIET)).notes() == ()
+
+
 def test_a_machine_that_tells_nothing_gets_no_notes():
     unknown = Reading(0.0, 0.0, 0.0, 4)
     assert Watch(Told(unknown, dataclasses.replace(unknown, at_s=1.0))).notes() == ()
