@@ -7,6 +7,7 @@ answers are solid lines, plain ones dashed; whatever is coloured has its words b
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -18,6 +19,10 @@ from app.metrics.values import Interval, Run, is_beside_draft, is_plain
 WIDTH, HEIGHT = 860, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 36
 _N_TICKS = 5
+MOST_SIGNS = 400
+"""More of a text no chart has room for."""
+_NO_SIGNS = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML document may hold: a name in somebody's file may."""
 _HEADROOM = 1.12
 _LEAST_ROWS = 5
 _FONT = "font-family='Segoe UI, system-ui, sans-serif' font-size='12'"
@@ -253,7 +258,8 @@ def _line(start: tuple[float, float], end: tuple[float, float], colour: str, ext
 
 
 def _text(x: float, y: float, words: str, colour: str, anchor: str = "start", extra: str = "") -> str:
-    return f"<text x='{x:.1f}' y='{y:.1f}' fill='{colour}' text-anchor='{anchor}' {extra}>{escape(words)}</text>"
+    drawn = escape(_NO_SIGNS.sub("\N{REPLACEMENT CHARACTER}", words[:MOST_SIGNS]))
+    return f"<text x='{x:.1f}' y='{y:.1f}' fill='{colour}' text-anchor='{anchor}' {extra}>{drawn}</text>"
 
 
 def _end_s(drawn: Sequence[Curve]) -> float:

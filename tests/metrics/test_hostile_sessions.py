@@ -7,6 +7,7 @@ import html
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ from app.errors import ExportError, UsageError
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.compare import compare
 from app.metrics.export import read_json
+from app.metrics.pictures import pictures
 from app.metrics.prompts import load_prompts
 from app.metrics.redaction import without_paths
 from app.metrics.session_export import FILES, export_session, open_session, prepared, write_session
@@ -80,6 +82,23 @@ def test_a_report_in_html_runs_nothing(log, tmp_path):
             assert "<script" not in path.read_text(encoding="utf-8")
             assert "<img" not in path.read_text(encoding="utf-8")
     assert html.escape(words[:40]) in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", ["a\x00b\x1b[31mc", "\ufffe\uffff", "x" * 100_000, "\u202e\u200b", "]]><a>"])
+def test_a_chart_stays_a_document_that_can_be_read(log, words):
+    metrics = changed(log.to_metrics(), spec_type=words)
+    metrics = msgspec.structs.replace(
+        metrics,
+        comparisons=tuple(
+            msgspec.structs.replace(one, sentence=words, spec_type=words, n_beside_draft=-1, against=words)
+            for one in metrics.comparisons
+        ),
+    )
+    drawn = pictures(metrics)
+    assert "verdicts" in drawn
+    for drawing in drawn.values():
+        ElementTree.fromstring(drawing)
+        assert len(drawing) < 100_000
 
 
 @pytest.mark.parametrize(
@@ -189,6 +208,8 @@ def store(log, tmp_path):
         lambda b: b["decode_tps"].update(low=-1.0),
         lambda b: b["samples"][0].update(decode_tps=0.0),
         lambda b: b["samples"][-1].update(decode_tps=-4.0),
+        lambda b: b.update(draft_file="draft.gguf"),
+        lambda b: b.update(kind="live"),
     ],
 )
 def test_a_baseline_that_cannot_be_is_passed_over(store, tmp_path, change):
