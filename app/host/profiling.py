@@ -79,13 +79,17 @@ def within_one_rounding(lengths: Sequence[DraftTokens], n_rows_alike: int) -> tu
 
 @dataclass(slots=True)
 class Profiler:
-    """One profile through the host. ``training`` is filled with the plain answers as they come."""
+    """One profile through the host. ``training`` is filled with the plain answers as they come.
+
+    ``is_last``: the program ends, and nothing is loaded again afterwards.
+    """
 
     host: Host
     plan: ProfilePlan
     on_event: OnEvent
     training: dict[str, TrainingLine] = field(default_factory=dict)
     unfit: dict[str, str] = field(default_factory=dict)
+    is_last: bool = False
     _groups: list[_Group] = field(default_factory=list)
     _trials: list[Trialled] = field(default_factory=list)
     _dropped: dict[Candidate, int] = field(default_factory=dict)
@@ -110,7 +114,8 @@ class Profiler:
                 async for step in steps:
                     yield step
         finally:
-            if self.host.state.pair != self.plan.pair and self.host.state.phase != "died":
+            is_there = self.host.state.pair == self.plan.pair or self.host.state.phase == "died"
+            if not is_there and not self.is_last:
                 await self.host.load(self.plan.pair)
 
     def rows(self) -> tuple[Row, ...]:

@@ -112,6 +112,8 @@ class ProfilerControl(QObject):
         """Cancel what is running and take the dialog away."""
         if self._task is not None and self.is_running:
             await asyncio.sleep(0)  # see cancel()
+            if self._profiler is not None:
+                self._profiler.is_last = True
             self._task.cancel()
             await asyncio.wait([self._task])
         if self.dialog is not None:
@@ -136,9 +138,14 @@ class ProfilerControl(QObject):
     def cancel(self) -> None:
         """Stop measuring; what was measured stays."""
         if self._task is not None and not self._task.done():
-            asyncio.get_running_loop().call_soon(self._task.cancel)  # before its first step it would say nothing
+            asyncio.get_running_loop().call_soon(self._stop)  # before its first step it would say nothing
             if self.dialog is not None:
                 self.dialog.words.setText(tr("Stopping…"))
+
+    def _stop(self) -> None:
+        """Cancel once: somebody in a hurry does not stop what was loaded from being loaded again."""
+        if self._task is not None and not self._task.cancelling():
+            self._task.cancel()
 
     async def _run(self, prompts: tuple[Prompt, ...], dialog: ProfileDialog) -> None:
         words = tr("Done.")

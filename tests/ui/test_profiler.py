@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -71,6 +72,51 @@ def test_cancel_keeps_what_was_measured_and_the_pair_is_loaded_again(program):
         assert profiler.dialog is None
 
     program.run(story)
+
+
+async def with_the_target_alone(program):
+    """Profile with a draft model chosen, until its target has been loaded alone."""
+    program.controller.engine.pick_drafter("starter")
+    await program.until(lambda: not program.controller.engine.is_loading)
+    profiler = program.controller.profiler
+    profiler.open()
+    profiler.start()
+    await program.until(lambda: profiler._profiler is not None and profiler._profiler._n_done > 0)
+    assert program.host.state.pair.draft is None
+    return profiler
+
+
+@shows_dialog
+@pytest.mark.parametrize("n_times", [1, 2, 4])
+def test_who_cancels_in_a_hurry_gets_the_pair_back_all_the_same(program, n_times):
+    program.answers = (Answer(LONG, pace_s=0.002),)
+    program.engine_options = {"load_s": 0.02}
+
+    async def story():
+        profiler = await with_the_target_alone(program)
+        for _ in range(n_times):
+            profiler.cancel()
+            await asyncio.sleep(0.005)
+        await program.until(lambda: not profiler.is_running)
+        assert program.host.state.pair == program.controller.choices.pair()
+        assert program.host.state.loaded.draft is not None
+        assert "Cancelled" in profiler.dialog.words.text()
+        profiler.dialog.done(0)
+
+    program.run(story)
+
+
+@shows_dialog
+def test_closing_the_program_in_a_profile_loads_nothing_more(program):
+    program.answers = (Answer(LONG, pace_s=0.002),)
+    loads = []
+
+    async def story():
+        await with_the_target_alone(program)
+        loads.append(len([c for c in program.engines[0].commands if isinstance(c, Load)]))
+
+    program.run(story)
+    assert [len([c for c in program.engines[0].commands if isinstance(c, Load)])] == loads
 
 
 @shows_dialog
