@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWi
 from app.engine.gguf import GgufHeader, read_header
 from app.errors import SlipstreamError
 from app.metrics import bandwidth, stats
+from app.metrics.baseline import staleness
 from app.metrics.machine import cpu_name
 from app.metrics.roofline import Roofline, active_weight_bytes, known_part, traffic
 from app.metrics.values import Run, is_plain
@@ -241,8 +242,9 @@ class RooflineControl(QObject):
         plain, drafted = self._latest()
         position = _middle_position(drafted or plain)
         roof = Roofline(traffic(header, position, pair.memory), self._bandwidth.bytes_per_s)
-        baseline = self._host.session.current_baseline()
-        plain_tps = baseline.decode_tps.median if baseline is not None else plain.decode_tps if plain else None
+        baseline, now = self._host.session.current_baseline(), self._host.session.conditions_now()
+        is_of_now = baseline is not None and now is not None and not staleness(baseline, now)
+        plain_tps = baseline.decode_tps.median if baseline and is_of_now else plain.decode_tps if plain else None
         draft_bytes = active_weight_bytes(draft) if draft is not None else 0
         self.gauge.show_gauge(
             Gauge(
@@ -266,8 +268,10 @@ class RooflineControl(QObject):
     def _latest(self) -> tuple[Run | None, Run | None]:
         """Return the newest answers of what is loaded that can be judged: a plain one and one that was drafted."""
         plain = drafted = None
+        now = self._host.session.conditions_now()
         for run in reversed(self._host.session.runs):
-            if not usable(run) or not self._is_of_now(run):
+            on = run.conditions
+            if not usable(run) or now is None or on is None or on.target_fingerprint != now.target_fingerprint:
                 continue
             if is_plain(run):
                 plain = plain or run
@@ -276,12 +280,6 @@ class RooflineControl(QObject):
             if plain and drafted:
                 break
         return plain, drafted
-
-    def _is_of_now(self, run: Run) -> bool:
-        loaded = self._host.state.loaded
-        if loaded is None or run.conditions is None:
-            return False
-        return run.conditions.target_file == Path(loaded.target.path).name
 
 
 def _own_limit(roof: Roofline, run: Run, draft_bytes: int) -> float | None:

@@ -72,6 +72,21 @@ def test_answers_move_the_gauge(program, measured):
     program.run(story)
 
 
+def test_the_speed_of_one_model_is_not_drawn_below_the_limit_of_another(program, measured, tiny_pair):
+    program.answers = (Answer(LONG),)
+
+    async def story():
+        gauge, engine = program.controller.roofline.gauge, program.controller.engine
+        program.controller.choices.change(speculation=False)
+        await program.ask("Plain")
+        await program.until(lambda: "Plain decoding reaches" in gauge.words)
+        engine.pick_target(str(tiny_pair.target))
+        await program.until(lambda: not engine.is_loading)
+        await program.until(lambda: "without speculation will show" in gauge.words)
+
+    program.run(story)
+
+
 def test_a_model_that_is_loaded_while_another_is_looked_at_is_the_one_that_is_shown(program, measured, tiny_pair):
     async def story():
         roofline, engine = program.controller.roofline, program.controller.engine
