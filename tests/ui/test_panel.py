@@ -109,6 +109,26 @@ def test_turning_speculation_off_and_on_with_a_draft_model_gives_a_verdict_and_n
     program.run(story)
 
 
+def test_what_is_offered_follows_the_switch_at_once(program):
+    program.answers = (Answer(LONG, accepted=(0,)),)
+
+    async def story():
+        panel, bar = program.window.panel, program.window.pair_bar
+        for n in range(6):
+            await program.ask(f"with it, {n}")
+            bar.toggle_speculation()
+            await program.ask(f"without it, {n}")
+            bar.toggle_speculation()
+        assert panel.verdict.startswith("Speculation costs")
+        assert panel.offer == "Switch speculation off"
+        bar.toggle_speculation()
+        assert panel.offer == ""
+        bar.toggle_speculation()
+        assert panel.offer == "Switch speculation off"
+
+    program.run(story)
+
+
 def test_a_long_figure_wraps_and_pushes_nothing_out_of_the_panel(program):
     async def story():
         await program.ask("one")
