@@ -22,6 +22,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from app.engine.client import Engine
@@ -132,15 +133,24 @@ class Found:
     clients: list[dict[str, Any]]
     seen: dict[int, Computed]
     gaps_ms: list[float]
+    own_gaps_ms: list[float]
     idle_gaps_ms: list[float]
 
 
-async def watch(gaps_ms: list[float]) -> None:
-    """Note how much later than asked for the loop comes back."""
+async def watch(gaps_ms: list[float], own_gaps_ms: list[float]) -> None:
+    """Note how much later than asked for the loop comes back, also without what its thread waited for a core."""
     while True:
-        before_s = time.perf_counter()
+        before_s, waited_s = time.perf_counter(), waits_s()
         await asyncio.sleep(LOOK_S)
         gaps_ms.append(1e3 * (time.perf_counter() - before_s - LOOK_S))
+        own_gaps_ms.append(gaps_ms[-1] - 1e3 * (waits_s() - waited_s))
+
+
+def waits_s() -> float:
+    """Return how long this thread was ready to run and had no core so far; 0 where the system does not count it."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1]) / 1e9
+    return 0.0
 
 
 def measure(model: str, n_clients: int, n_tokens: int) -> Found:
@@ -155,7 +165,7 @@ def measure(model: str, n_clients: int, n_tokens: int) -> Found:
 
     application = QApplication.instance() or QApplication([])
     loop = qasync.QEventLoop(application)
-    found = Found([], {}, [], [])
+    found = Found([], {}, [], [], [])
 
     async def whole(window: Any) -> None:
         library = Library()
@@ -174,7 +184,7 @@ def measure(model: str, n_clients: int, n_tokens: int) -> Found:
             while not controller.serving.url:
                 await asyncio.sleep(0.02)
             await _watched(2.0, found.idle_gaps_ms)
-            watching = asyncio.ensure_future(watch(found.gaps_ms))
+            watching = asyncio.ensure_future(watch(found.gaps_ms, found.own_gaps_ms))
             found.clients = await _come(port, n_clients, n_tokens)
             while host.state.phase != "idle":
                 await asyncio.sleep(0.01)
@@ -189,7 +199,7 @@ def measure(model: str, n_clients: int, n_tokens: int) -> Found:
 
 async def _watched(seconds: float, gaps_ms: list[float]) -> None:
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(watch(gaps_ms), seconds)
+        await asyncio.wait_for(watch(gaps_ms, []), seconds)
 
 
 async def _come(port: int, n_clients: int, n_tokens: int) -> list[dict[str, Any]]:
@@ -221,6 +231,7 @@ def figures_of(found: Found) -> list[Figure]:
         Figure("of these, with more than one", (sum(n > 1 for n in after),), "", "0"),
         Figure("window's gap, 99 of 100", (percentile(found.gaps_ms, 0.99),), "ms"),
         Figure("window's longest gap", (max(found.gaps_ms),), "ms", "<= 100"),
+        Figure("longest, without waiting for a core", (max(found.own_gaps_ms),), "ms"),
         Figure("longest gap without clients", (max(found.idle_gaps_ms),), "ms"),
     ]
 
