@@ -50,7 +50,12 @@ class Sending:
         message = Message(role="user", text=text, created_at=now(), attachments=attachments)
         before = self._chats.current
         is_aside = are_large(attachments) and self._chats.aside.is_possible and not self._writing.is_behind
-        self._window.transcript.add_question(shown_of(message).text)
+        try:
+            self._window.transcript.add_question(shown_of(message).text)
+        except BaseException:  # the program's folder was moved meanwhile, and what shows it is not there
+            self._window.composer.set_text(text)
+            self._window.composer.files.set_files(attachments)
+            raise
         self._writing.extend(message)
         self._chats.unsent.note_sent(has_begun=before is None)
         if is_aside:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles import POEM
+
 ROOT = Path(__file__).resolve().parents[2]
 
 CODE = """
@@ -40,3 +42,22 @@ def test_a_program_that_was_moved_says_so(tmp_path, home):
     assert "folder was moved or removed" in done.stdout
     assert "Your conversations are kept." in done.stdout
     assert done.stdout.endswith("True\n")
+
+
+def test_a_question_that_cannot_even_be_shown_stays_in_the_composer(program, monkeypatch):
+    # GIVEN a module that was to be loaded with the first question, and that is not where it was
+    monkeypatch.setitem(sys.modules, "app.ui.message", None)
+
+    async def story():
+        with pytest.raises(ModuleNotFoundError):
+            program.controller.answering.ask("What becomes of this?")
+        assert program.window.composer.text == "What becomes of this?"
+        assert program.controller.chats.current is None
+        # WHEN it is there again, THEN the question can be sent
+        monkeypatch.undo()
+        program.controller.answering.ask(program.window.composer.text)
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert [view.text for view in program.window.transcript.views] == ["What becomes of this?", POEM]
+        assert program.window.composer.text == ""
+
+    program.run(story)
