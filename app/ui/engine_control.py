@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.errors import EngineDiedError, ModelError, SlipstreamError
+from app.errors import EngineDiedError, SlipstreamError
 from app.host import Host, HostState, PairChoice
 from app.host.background import beside
 from app.models.library import Contents, Library
@@ -24,6 +24,7 @@ from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.wording import (
     ANSWERING,
+    NO_MODEL,
     debt_words,
     device_words,
     engagement_words,
@@ -64,7 +65,7 @@ class EngineControl(QObject):
         self._options: list[ModelOption] = []
         self._drafts: list[ModelOption] = []
         self._task: asyncio.Task[None] | None = None
-        self._progress = ""
+        self._progress, self._has_failed = "", False
         self._is_empty = True
         self._engagement: Engagement | None = None
         self._plan: Plan | None = None
@@ -143,7 +144,7 @@ class EngineControl(QObject):
             await self._load()
 
     async def _load(self, *, is_restart: bool = False) -> None:
-        self._engagement = None
+        self._engagement, self._has_failed = None, False
         pair = self._choices.pair()
         self.patience.start()
         try:
@@ -153,9 +154,9 @@ class EngineControl(QObject):
             self._go_back_to(self._host.state)  # what it died of is not what a restart begins with
         except SlipstreamError as fault:
             logger.info("load failed: %s", fault.message)
+            self._has_failed = True
             self._go_back_to(self._host.state)
-            is_elsewhere = not self._choices.pair().is_on_processor
-            action = (USE_PROCESSOR, self.use_processor) if is_elsewhere else None
+            action = None if self._choices.pair().is_on_processor else (USE_PROCESSOR, self.use_processor)
             self._window.notice.say("error", fault.message, fault.hint, action=action)
         else:
             self._take_in_loaded()
@@ -385,10 +386,10 @@ class EngineControl(QObject):
 
     def status_words(self) -> str:
         """What the program is doing, in one line."""
-        state, remote = self._host.state, self._choices.remote
-        if remote is not None:
+        if (remote := self._choices.remote) is not None:
             return ANSWERING if self._is_answering else ready_words(remote)
-        return phase_words(state, self._progress, self._window.pair_bar.label_of(self._choices.settings.target))
+        label = self._window.pair_bar.label_of(self._choices.settings.target)
+        return phase_words(self._host.state, self._progress, label, has_failed=self._has_failed)
 
     def explain_refusal(self) -> None:
         """Say why a question cannot be answered now; the question stays in the composer."""
@@ -396,5 +397,4 @@ class EngineControl(QObject):
         if state.phase == "died" or (state.phase == "stopped" and state.pair is not None):
             self.say_died(EngineDiedError(state.detail or tr("The engine is not running.")))
         else:
-            fault = ModelError(tr("No model is loaded."), tr("Choose one above, or open a GGUF file."))
-            self._window.notice.say("error", fault.message, fault.hint)
+            self._window.notice.say("error", NO_MODEL)

@@ -43,11 +43,18 @@ _LEAST_DEBT_S = 0.05
 
 REPORTED = tr("reported by the server")
 ANSWERING = tr("Answering. Esc stops.")
-NOT_LOADED = tr("No model is loaded.")
+NO_MODEL = tr("No model is loaded. Choose one above, or open a GGUF file.")
 
 
-def phase_words(state: HostState, progress: str, target: str) -> str:
-    """What the engine is doing, in one line; ``progress`` is how far a load has come, ``target`` who was chosen."""
+def phase_words(state: HostState, progress: str, target: str, *, has_failed: bool = False) -> str:
+    """What the engine is doing, in one line.
+
+    Args:
+        state: the host's.
+        progress: how far a load has come.
+        target: who was chosen.
+        has_failed: whether the last try to load it came to nothing.
+    """
     match state.phase:
         case "starting":
             return tr("Starting the engine…")
@@ -58,7 +65,9 @@ def phase_words(state: HostState, progress: str, target: str) -> str:
         case "died":
             return tr("The engine has stopped.")
         case "stopped":
-            return tr("The engine is not running.") if state.pair else tr("Starting…")
+            if state.pair:
+                return tr("The engine is not running.")
+            return NO_MODEL if has_failed else tr("Starting…")
         case "idle":
             return _idle_words(state.loaded, target)
 
@@ -66,7 +75,7 @@ def phase_words(state: HostState, progress: str, target: str) -> str:
 def _idle_words(loaded: Loaded | None, target: str) -> str:
     """Who is ready to answer."""
     if loaded is None:
-        return tr("No model is loaded. Choose one above, or open a GGUF file.")
+        return NO_MODEL
     name = tr("The starter model") if target == "starter" else target
     return tr("{name} is ready. Everything stays on this computer.").format(name=name)
 

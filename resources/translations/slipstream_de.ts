@@ -2631,10 +2631,6 @@ Einstellungen: {config_dir}</translation>
         <translation>Es ist kein Modell geladen.</translation>
     </message>
     <message>
-        <source>Choose one above, or open a GGUF file.</source>
-        <translation>Wählen Sie oben eines oder öffnen Sie eine GGUF-Datei.</translation>
-    </message>
-    <message>
         <source>off</source>
         <translation>aus</translation>
     </message>

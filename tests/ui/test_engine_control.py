@@ -145,6 +145,20 @@ def test_a_load_that_the_engine_refuses_is_said_in_words(program):
     program.run(story)
 
 
+def test_a_model_that_is_not_there_any_more_does_not_leave_the_window_starting(program, tmp_path):
+    save_settings(Settings(target=str(tmp_path / "gone.gguf")))
+
+    async def story():
+        assert "gone" in program.window.notice.words
+        assert program.window.status.startswith("No model is loaded.")
+        # AND the next one that is picked is loaded, and said to be
+        program.controller.choices.change(target="starter")
+        program.controller.engine.load()
+        await program.until(lambda: "is ready" in program.window.status)
+
+    program.run(story)
+
+
 def test_loading_says_how_far_it_is(program):
     program.engine_options = {"load_s": 0.3}
 
