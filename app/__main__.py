@@ -82,7 +82,9 @@ def _guarded(run: Callable[[], int], say: Callable[[str, str], None] | None = No
             _say(f"error: The output cannot be written: {fault.strerror or fault}.", "Is the disk full?")
             return FAILED
         if isinstance(fault, OSError) and (trouble := _trouble_with_folders()):
-            say(f"error: {trouble}", "Set SLIPSTREAM_HOME to a folder that can be written, or make room for this one.")
+            from app.paths import bundle_dir, way_to_write
+
+            say(f"error: {trouble}", way_to_write(bundle_dir()))
             return FAILED
         logger.exception("unexpected")
         say(f"internal error: {type(fault).__name__}: {fault}", f"Please report it; the details are in {_log_place()}.")

@@ -35,6 +35,17 @@ def home_dir(bundle: Path | None) -> Path | None:
     return bundle / PORTABLE_HOME if bundle is not None and is_portable else None
 
 
+def way_to_write(bundle: Path | None) -> str:
+    """Say what to do where our folders cannot be made.
+
+    Args:
+        bundle: what :func:`bundle_dir` says.
+    """
+    if bundle is not None and home_dir(bundle) == bundle / PORTABLE_HOME:
+        return f"Move the program's folder to where you may write, or delete {PORTABLE_MARKER} in it."
+    return "Set SLIPSTREAM_HOME to a folder that can be written, or make room for this one."
+
+
 def person_dir() -> Path | None:
     """Home folder of the person; None where the system knows of none."""
     try:

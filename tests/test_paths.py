@@ -89,3 +89,13 @@ def test_a_bundle_that_lacks_something_is_not_told_of_pip(tmp_path):
     assert paths.way_to_install("thing==1", None) == "Install it with: pip install thing==1"
     assert "pip" not in paths.way_to_install("thing==1", tmp_path)
     assert "models stay" in paths.way_to_install("thing==1", tmp_path)
+
+
+def test_a_portable_copy_that_cannot_be_written_is_told_of_its_marker(tmp_path, monkeypatch):
+    monkeypatch.delenv("SLIPSTREAM_HOME", raising=False)
+    assert "SLIPSTREAM_HOME" in paths.way_to_write(tmp_path)
+    (tmp_path / "portable.txt").touch()
+    assert "delete portable.txt" in paths.way_to_write(tmp_path)
+    assert "SLIPSTREAM_HOME" in paths.way_to_write(None)
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "elsewhere"))
+    assert "portable" not in paths.way_to_write(tmp_path)

