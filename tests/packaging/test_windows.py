@@ -333,5 +333,5 @@ def test_the_packages_of_the_windows_bundle_are_pruned_by_the_list_and_find_thei
     parts = components.distributions(builder.root, {})
     held = [*components.inside(builder.root, parts), *compiled_in.parts(builder.root, parts)]
     assert components.unfit([*parts, *held]) == []
-    assert {"openssl", "PCRE2", "FreeType", "Microsoft Visual C++ runtime"} <= {one.name for one in held}
+    assert {"OpenSSL", "PCRE2", "FreeType", "Microsoft Visual C++ runtime"} <= {one.name for one in held}
     assert sum(path.stat().st_size for path in packages.rglob("*") if path.is_file()) < 200e6
