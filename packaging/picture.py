@@ -19,8 +19,8 @@ import smoke
 from bundle.desk import Desk, until
 from bundle.project import PACKAGING, ROOT
 
-FIRST = "Write a Python function that counts the words in a text file."
-AGAIN = "Write it again, and name the file {name}.txt."
+FIRST = "Write a Python function that reads a file and returns its lines as a list."
+AGAIN = "Show the function again, for {name}.txt."
 NAMES = ("book", "notes", "letter", "diary", "poem", "report")
 TURNS = 19
 """One answer, then nine without speculation and nine with it: from six pairs on there may be a verdict."""
