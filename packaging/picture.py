@@ -22,8 +22,8 @@ from bundle.project import PACKAGING, ROOT
 FIRST = "Write a Python function that reads a file and returns its lines as a list."
 AGAIN = "Show the function again, for {name}.txt."
 NAMES = ("book", "notes", "letter", "diary", "poem", "report")
-TURNS = 19
-"""One answer, then nine without speculation and nine with it: from six pairs on there may be a verdict."""
+TURNS = 17
+"""One answer, then eight without speculation and eight with it: from six pairs on there may be a verdict."""
 
 SETTINGS = {"max_tokens": 96, "temperature": 0.0, "theme": "light"}
 
