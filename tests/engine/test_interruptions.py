@@ -71,8 +71,8 @@ def some_request(rng, conversation, drafters) -> Generate:
     )
 
 
-def answered(session, command, way="to its end", n_steps=0, delay_s=0.0):
-    """Return tokens, text and how it ended: a stop reason, "closed" or "too long"."""
+def answered(session, command, way="to its end", n_steps=0, delay_s=0.0, steps=None):
+    """Return tokens, text and how it ended: a stop reason, "closed" or "too long"; add the steps to a list."""
     flag, token_ids, text, n_chunks = CancelFlag(), [], "", 0
     timer = threading.Timer(delay_s, flag.set)
     if way == "flag first":
@@ -84,6 +84,8 @@ def answered(session, command, way="to its end", n_steps=0, delay_s=0.0):
         for event in events:
             if isinstance(event, Chunk):
                 token_ids += event.token_ids
+                if steps is not None:
+                    steps.append(event.step)
                 n_chunks += 1
             if isinstance(event, Done):
                 assert not [notice for notice in event.notices if notice.code == "drafter_failed"]
