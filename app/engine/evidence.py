@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.engine.acceptance import Acceptance, Usual
-from app.engine.calibration import Calibration
+from app.engine.calibration import Calibration, OfTrees, of_best_children, of_other_children
 from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY
 from app.engine.foresight import Foresight
@@ -16,8 +16,8 @@ from app.lessons import Counts, Lessons
 PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75, "tree": 0.75}
 """Alpha of a drafter before anything was seen."""
 
-OTHER_CHILDREN = "tree~"
-"""Kind of what is calibrated of nodes of a tree that are not the best of their siblings."""
+OTHER_CHILDREN, FOLLOWING = "tree~", "tree+"
+"""Kinds of what is calibrated of trees: of nodes that are not the best of their siblings; of what follows a node."""
 
 NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
 """The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
@@ -82,7 +82,10 @@ class Evidence:
 
     def calibration_of(self, kind: str, is_greedy: bool) -> Calibration:
         """Return how probability and acceptance go together."""
-        return self.calibrations.setdefault((kind, is_greedy), Calibration())
+        begin = {"tree": of_best_children, FOLLOWING: of_best_children, OTHER_CHILDREN: of_other_children}
+        if (kind, is_greedy) not in self.calibrations:
+            self.calibrations[kind, is_greedy] = begin.get(kind, Calibration)()
+        return self.calibrations[kind, is_greedy]
 
     def foreseen(self, kind: str, is_greedy: bool, sight: Foresight) -> tuple[float, float]:
         """Return what share of the next words a drafter is likely to have right, and how many steps that is worth.
@@ -102,9 +105,9 @@ class Evidence:
         kinds = (kind, _VIEWS[kind]) if kind in _VIEWS else (kind,)
         return sum(sum(self.calibration_of(one + EASE, is_greedy).judged) for one in kinds)
 
-    def calibrations_of_tree(self, is_greedy: bool) -> tuple[Calibration, Calibration]:
-        """Return the same for the best child of a node in a tree, and for its others."""
-        return self.calibration_of("tree", is_greedy), self.calibration_of(OTHER_CHILDREN, is_greedy)
+    def calibrations_of_tree(self, is_greedy: bool) -> OfTrees:
+        """Return the same for the nodes of a tree."""
+        return OfTrees(*(self.calibration_of(kind, is_greedy) for kind in ("tree", OTHER_CHILDREN, FOLLOWING)))
 
     def begin_answer(self) -> None:
         """Keep of the last answer what it says about the next."""

@@ -7,6 +7,8 @@ it took them is the order of the draft, so any beginning of it is a tree, too. (
 EAGLE-2: Li et al. 2024, arXiv 2406.16858; verified with one attention mask: SpecInfer, Miao et al. 2024, 2305.09781.)
 
 A node is evaluated by the drafter only when its children are wanted; its memory goes back to where the branch begins.
+What they are worth is not known before: about as much as best children after nodes of that probability usually are, and
+a look at them is worth something in itself, since the tree takes them only if they are better than what it knows.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from app.engine.calibration import Calibration
+from app.engine.calibration import Calibration, OfTrees
 from app.engine.draft_length import Ask
 from app.engine.drafters import TokenTree
 from app.engine.llama import NothingAllowedError, Row
@@ -29,6 +31,12 @@ N_CHILDREN = 4
 
 LEAST_WORTH = 0.005
 """Nodes that the target comes by less often are not worth a row on any machine."""
+
+
+CURIOSITY = 0.5
+"""How far a node that was not evaluated yet is ranked above what its best child is likely to be worth: 0 is not at all,
+1 as if the child were certain. Looking more often finds better trees (1: up to 7 % more tokens a step than 0) and
+evaluates more (1: 1.3 times as many tokens as a chain has in wide trees of unsure text, 0: fewer than a chain)."""
 
 
 class Source(Protocol):
@@ -98,7 +106,7 @@ class TreeDrafter:
         self,
         source: Source,
         sampler: Sampler,
-        calibrations: tuple[Calibration, Calibration],
+        calibrations: OfTrees,
         *,
         n_leaves_max: int,
         draft_min: int = 0,
@@ -109,8 +117,7 @@ class TreeDrafter:
         Args:
             source: who says what comes after a node.
             sampler: the target's of this answer; copies go along the branches.
-            calibrations: how often a child of some probability is the target's choice; learned from. The best child has
-                one of its own: two models that nearly agree take it far oftener than its probability says.
+            calibrations: how often a child of some probability is the target's choice; learned from.
             n_leaves_max: most leaves that the target can verify at once.
             draft_min: trees of fewer nodes are not used.
             p_min: children less probable than this are not drafted.
@@ -169,16 +176,15 @@ class TreeDrafter:
         return found
 
     def _calibration_of(self, rank: int) -> Calibration:
-        return self._calibrations[min(rank, 1)]
+        return self._calibrations.others if rank else self._calibrations.best
 
     def row_after(self, tokens: Sequence[int], node: _Node) -> Row:
         """Return the row after a node."""
         return self._source.row_after(tokens, node.path())
 
-    @property
-    def hope(self) -> float:
-        """How much of a node's chance its best child has where nobody knows it yet."""
-        return self._calibrations[0].usual
+    def hope(self, node: _Node) -> float:
+        """Return how much of a node's worth its best child has, where nobody knows it yet."""
+        return self._calibrations.following.share(_sureness(node))
 
     @property
     def n_leaves_max(self) -> int:
@@ -191,16 +197,27 @@ class TreeDrafter:
         for token in tokens[self._n_text :] if node is not None else ():
             if node is None:
                 break
-            following = None
-            for child in node.children:
-                self._calibration_of(child.rank).observe(child.probability, child.token == token)
-                following = child if child.token == token else following
-            node = following
+            node = self._learn(node, token)
         self._source.accept(tokens)
+
+    def _learn(self, node: _Node, token: int) -> _Node | None:
+        """Learn of the children of a node which was the target's choice; return it, if one was."""
+        chosen = None
+        for child in node.children:
+            self._calibration_of(child.rank).observe(child.probability, child.token == token)
+            chosen = child if child.token == token else chosen
+        if node.parent is not None and node.children:
+            self._calibrations.following.observe(_sureness(node), node.children[0].token == token)
+        return chosen
 
     def close(self) -> None:
         """Close the source."""
         self._source.close()
+
+
+def _sureness(node: _Node) -> float:
+    """How probable a node is, as far as that tells of what follows it: after a second-best word nobody is sure."""
+    return 0.0 if node.rank else node.probability
 
 
 class _Growth:
@@ -208,7 +225,6 @@ class _Growth:
 
     def __init__(self, drafter: TreeDrafter, tokens: Sequence[int], root: _Node, n_deep: int) -> None:
         self._drafter, self._tokens, self._n_deep = drafter, tokens, n_deep
-        self._hope = drafter.hope
         self._nodes: list[_Node] = []
         self._all: list[_Node] = [root]
         self._heap: list[tuple[float, int, _Node]] = []
@@ -229,7 +245,10 @@ class _Growth:
     @property
     def _next_worth(self) -> float:
         """What the node that comes next is worth, as far as is known."""
-        return -self._heap[0][0] if self._heap else 0.0
+        if not self._heap:
+            return 0.0
+        node = self._heap[0][2]
+        return node.worth * self._drafter.hope(node) if node.index >= 0 else node.worth
 
     def _take(self, node: _Node) -> bool:
         """Put a node into the tree, if there is a sequence for its leaf."""
@@ -241,7 +260,8 @@ class _Growth:
         node.index = len(self._nodes)
         self._nodes.append(node)
         if node.depth < self._n_deep:
-            self._push(node, self._hope * node.worth)  # of its best child, which nobody knows yet
+            hope = self._drafter.hope(node)
+            self._push(node, (hope + CURIOSITY * (1 - hope)) * node.worth)  # of its best child, which nobody knows yet
         return True
 
     def _expand(self, node: _Node) -> None:
