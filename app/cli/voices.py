@@ -70,6 +70,7 @@ class LocalVoice:
 
     def __init__(self, owner: Host) -> None:
         self._owner = owner
+        self._noted: tuple[NoticeInfo, ...] = ()
 
     @property
     def name(self) -> str:
@@ -118,7 +119,8 @@ class LocalVoice:
                     match event:
                         case Started():
                             heard.begin(event.prompt_end)
-                            note_notices(event.notices)
+                            note_notices(tuple(one for one in event.notices if one not in self._noted))
+                            self._noted = event.notices  # what holds for every answer is said once
                         case Prefill():
                             if event.total >= _LONG_PROMPT:
                                 status.show(f"reading the prompt: {event.done / event.total:.0%}")

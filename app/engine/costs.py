@@ -82,6 +82,11 @@ class Costs:
             self._larger[n_rows] = min((n for n in self.base_s if n > n_rows), default=0)
         return self._larger[n_rows]
 
+    def of_one_shape(self, n_rows: int) -> Costs:
+        """Return the costs where every pass has so many rows."""
+        pass_s = self.verify_s(n_rows)
+        return Costs({} if pass_s is None else {n_rows: pass_s}, dict(self.drafters))
+
     def observe_verify(self, n_rows: int, took_s: float) -> None:
         """Learn from a pass; one in no time is an error of the clock."""
         if took_s <= 0:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from app.engine.auto_length import AutoLength
+from app.engine.costs import Costs
 from app.engine.draft_length import FixedLength, LengthPolicy, RollingLength
 from app.engine.drafters import Chooser, Drafter
 from app.engine.drafters.draft_model import DraftModelDrafter
@@ -103,11 +104,16 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
         n_max = min(n_max, FIXED_SHAPE_LENGTH) if isinstance(length, str) else length
         n_rows = n_max + 1
     said = spec_name(structs.replace(speculation, types=tuple(names)))
+    evidence = pair.evidence_for(n_rows, is_lossy=speculation.lenient > 0)
+    guesser = sampler.likeliest() if speculation.lenient else sampler  # the likeliest is typical oftenest
+    notices = [_cut(n_exact, wanted_length)] if n_exact and isinstance(wanted_length, int) else []
+    if speculation.fixed_shape:
+        notices.append(_shaped(n_rows, pair.evidence.costs))
     return Engaged(
-        tuple(_make(name, speculation, pair, sampler) for name in names),
-        _policy(length, pair.evidence_for(n_rows), n_max, max_tokens, sampler, frozenset(names) - {"ngram"}),
+        tuple(_make(name, speculation, pair, guesser) for name in names),
+        _policy(length, evidence, n_max, max_tokens, sampler, frozenset(names) - {"ngram"}),
         Engagement(engaged=True, drafter=said, draft_tokens=length, reason=reason, n_exact=n_exact),
-        (_cut(n_exact, wanted_length),) if n_exact and isinstance(wanted_length, int) else (),
+        tuple(notices),
         n_rows,
     )
 
@@ -117,9 +123,14 @@ def _longest(speculation: Speculation, pair: LoadedPair) -> tuple[int, int]:
     n_max = pair.target.context.n_draft_max
     wanted = n_max if isinstance(speculation.draft_tokens, str) else min(n_max, speculation.draft_tokens)
     n_exact = pair.n_rows_alike - 1
-    if not speculation.exact or not 0 < n_exact < wanted:  # where even two rows round otherwise, none would be left
+    if not _is_exact(speculation) or not 0 < n_exact < wanted:  # where two rows round otherwise, none would be left
         return n_max, 0
     return n_exact, n_exact
+
+
+def _is_exact(speculation: Speculation) -> bool:
+    """Whether no draft may tip a near tie; where words are changed on purpose, a shorter draft would gain nothing."""
+    return speculation.exact and not speculation.lenient
 
 
 def _cut(n_exact: int, wanted: int) -> NoticeInfo:
@@ -131,9 +142,18 @@ def _cut(n_exact: int, wanted: int) -> NoticeInfo:
     )
 
 
+def _shaped(n_rows: int, costs: Costs) -> NoticeInfo:
+    """Say what a fixed shape costs here: as much for a token that comes alone as for a whole draft."""
+    plain_s, pass_s = costs.verify_s(1), costs.verify_s(n_rows)
+    words = f"Fixed shape: every pass has {n_rows} rows, also where fewer tokens were drafted."
+    if plain_s and pass_s:
+        words = f"{words} Here such a pass takes {pass_s / plain_s:.2f} times as long as one of a single token."
+    return NoticeInfo("fixed_shape", words, "Turn it off unless the device compiles a graph for one size.")
+
+
 def _trees_that_round(speculation: Speculation, pair: LoadedPair) -> dict[SpecType, str]:
     """Refuse trees that could tip a near tie where chains of as many rows cannot."""
-    if not speculation.exact or pair.are_trees_alike or pair.n_rows_alike <= 2 or "tree" in pair.not_engageable:
+    if not _is_exact(speculation) or pair.are_trees_alike or pair.n_rows_alike <= 2 or "tree" in pair.not_engageable:
         return {}
     return {"tree": f"{TREE_ROUNDS} {TREE_ALLOWED}"}
 
@@ -172,7 +192,7 @@ def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: S
             return TreeDrafter(
                 of,
                 sampler,
-                pair.evidence.calibrations_of_tree(sampler.is_greedy),
+                pair.evidence_for(0, is_lossy=speculation.lenient > 0).calibrations_of_tree(sampler.is_greedy),
                 n_leaves_max=pair.target.context.n_leaves_max,
                 draft_min=speculation.draft_min,
                 p_min=speculation.p_min,

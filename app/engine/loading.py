@@ -88,17 +88,16 @@ class LoadedPair:
     n_rows_alike: int = 1
     no_trees: str = ""
     are_trees_alike: bool = False
-    _of_fixed_shapes: dict[int, Evidence] = field(default_factory=dict)
+    _other_evidence: dict[tuple[int, bool], Evidence] = field(default_factory=dict)
 
-    def evidence_for(self, n_rows: int) -> Evidence:
-        """Return what was learned where every pass has so many rows; 0: where each has as many as it needs."""
-        if not n_rows:
+    def evidence_for(self, n_rows: int, *, is_lossy: bool) -> Evidence:
+        """Return what was learned where every pass has so many rows, 0: as many as it needs; of lossy answers apart."""
+        if not n_rows and not is_lossy:
             return self.evidence
-        if n_rows not in self._of_fixed_shapes:
-            costs, pass_s = self.evidence.costs, self.evidence.costs.verify_s(n_rows)
-            known = {} if pass_s is None else {n_rows: pass_s}
-            self._of_fixed_shapes[n_rows] = Evidence(Costs(known, dict(costs.drafters)))
-        return self._of_fixed_shapes[n_rows]
+        if (n_rows, is_lossy) not in self._other_evidence:
+            costs = self.evidence.costs
+            self._other_evidence[n_rows, is_lossy] = Evidence(costs.of_one_shape(n_rows) if n_rows else costs)
+        return self._other_evidence[n_rows, is_lossy]
 
     def drafters(self) -> tuple[SpecType, ...]:
         """Return what can be engaged."""
@@ -130,7 +129,7 @@ class LoadedPair:
                 part.close()
         self.draft = self.heads = None
         self.evidence = Evidence(Costs(self.evidence.costs.base_s))
-        self._of_fixed_shapes = {}
+        self._other_evidence = {}
 
     def close(self) -> None:
         """Free everything."""

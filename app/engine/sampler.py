@@ -92,6 +92,7 @@ class Sampler:
         self._has_penalties = s.penalty_last_n > 0 and (
             s.repeat_penalty != 1.0 or s.frequency_penalty != 0.0 or s.presence_penalty != 0.0
         )
+        self._draws = s.temperature > 0
         self._window: collections.deque[int] = collections.deque(maxlen=max(1, s.penalty_last_n))
         self._grammar: Grammar | None = None
         self._chain = SamplerChain()
@@ -178,7 +179,7 @@ class Sampler:
             return []
         ids, logits = self._chain.apply(candidates, row[candidates])
         scores = logits.astype(np.float64)
-        if not is_cold:
+        if self._draws:
             scores += gumbel(self._sampling.seed, position, ids)
         order = np.lexsort((ids, -scores))[:N_CONFIDENCE]
         weights = np.exp(scores[order] - scores[order[0]])
@@ -193,7 +194,7 @@ class Sampler:
         """Run candidates through the chain; return the one that is best with its noise."""
         ids, logits = self._chain.apply(candidates, row[candidates])
         scores = logits.astype(np.float64)
-        if self._sampling.temperature > 0:
+        if self._draws:
             scores += gumbel(self._sampling.seed, position, ids)
         # The chain's order of equal logits is its own affair; ours is the lowest id.
         best = ids[scores == scores.max()]
@@ -258,10 +259,20 @@ class Sampler:
         """Return a copy with its own history, for a drafter that looks ahead."""
         copy = object.__new__(type(self))
         copy._sampling, copy._n_vocab, copy._has_penalties = self._sampling, self._n_vocab, self._has_penalties
-        copy._window = self._window.copy()
+        copy._draws, copy._window = self._draws, self._window.copy()
         copy._chain = self._chain.clone()
         copy._grammar = None if self._grammar is None else self._grammar.clone()
         return copy
+
+    def likeliest(self) -> Self:
+        """Return a view on this sampler, with the same history as it goes on, that does not draw.
+
+        It chooses what is likeliest after the chain. It is not closed, copies of it are.
+        """
+        view = object.__new__(type(self))
+        view._sampling, view._n_vocab, view._has_penalties = self._sampling, self._n_vocab, self._has_penalties
+        view._draws, view._window, view._chain, view._grammar = False, self._window, self._chain, self._grammar
+        return view
 
     def close(self) -> None:
         """Free the native chain and the grammar's state."""

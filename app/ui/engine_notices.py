@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from app.protocol import NoticeInfo
     from app.ui.notice import NoticeBar
 
-SAID_ONCE = frozenset({"draft_cut", "reasoning_unknown", "reasoning_effort_unknown"})
+SAID_ONCE = frozenset({"draft_cut", "fixed_shape", "reasoning_unknown", "reasoning_effort_unknown"})
 
 
 class EngineNotices:

@@ -6218,6 +6218,18 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Längere sind ebenso richtig und in den Modelloptionen (oder mit --any-rounding) zu erlauben.</translation>
     </message>
     <message>
+        <source>Fixed shape: every pass has {n} rows, also where fewer tokens were drafted.</source>
+        <translation>Feste Form: Jeder Durchgang hat {n} Zeilen, auch wenn weniger Token entworfen wurden.</translation>
+    </message>
+    <message>
+        <source>{words} Here such a pass takes {times} times as long as one of a single token.</source>
+        <translation>{words} Hier dauert so ein Durchgang {times}-mal so lange wie einer mit einem einzigen Token.</translation>
+    </message>
+    <message>
+        <source>Turn it off unless the device compiles a graph for one size.</source>
+        <translation>Schalten Sie das aus, wenn das Gerät nicht einen Graphen für eine einzige Größe übersetzt.</translation>
+    </message>
+    <message>
         <source>even if every draft were right, it could not pay on this machine</source>
         <translation>selbst wenn jeder Entwurf träfe, lohnte es sich auf diesem Rechner nicht</translation>
     </message>

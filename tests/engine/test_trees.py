@@ -269,6 +269,9 @@ def test_fixed_shape_has_one_row_count_and_the_same_text(pair, sampling, types, 
     target.context = counted._context
     assert got.token_ids == plain.token_ids
     assert {step.n_rows for step in got.steps[1:]} == {n_rows}
+    (notice,) = got.started.notices
+    assert f"every pass has {n_rows} rows" in notice.message
+    assert "times as long as one of a single token" in notice.message
     assert set(counted.n_rows[-len(got.steps) + 1 :]) == {(n_rows, n_rows)}, "the batches themselves"
     assert len(counted.n_rows) == len(got.steps), "one pass took in what was new of the prompt"
 
