@@ -1,14 +1,16 @@
 """Token trees against chains at equal row budgets, on a real pair: every prompt each way, by turns, in one process.
 
 A budget of n rows is a chain of n - 1 tokens or a tree of n - 1 nodes. For each prompt set and temperature: tokens per
-step of both, by the prompt, with their ratio; decode speed of trees ÷ chains; and whether the text is that of plain
-decoding. Where rows round otherwise from some count on (``n_rows_alike``), it may not be: near ties tip.
+step of both over all its prompts, with their ratio; decode speed of trees ÷ chains; and whether the text is that of
+plain decoding. Where rows round otherwise from some count on (``n_rows_alike``), it may not be: near ties tip.
 
     python -m tests.benchmarks.trees TARGET [--draft D] [--rows 4,8,16] [--sets code,prose] [--temperatures 0,0.8]
-        [--tokens N] [--prompts N] [--turns N] [--auto] [--ngram-first] [--json]
+        [--tokens N] [--prompts N] [--turns N] [--played] [--auto] [--ngram-first] [--json]
 
-With ``--auto`` the rule that chooses the length is held against itself with trees allowed, and both against plain
-decoding, by the time of whole answers; ``--rows none --auto`` does only that.
+With ``--played`` every prompt is answered once, and the steps of chains and trees are counted on that text: only the
+draft model runs, so many prompts cost little, both ways have the same text, and what else the machine does is no
+matter. With ``--auto`` the rule that chooses the length is held against itself with trees allowed, and both against
+plain decoding, by the time of whole answers; ``--rows none --auto`` does only that.
 """
 
 from __future__ import annotations
@@ -18,12 +20,14 @@ from collections.abc import Iterator, Sequence
 
 import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
 from app.engine.cancel import CancelFlag
+from app.engine.evidence import Evidence
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.metrics.prompts import load_prompts
 from app.protocol import Load, Loaded, Sampling, SpecType, Speculation
 from tests.benchmarks.figures import Figure, arguments, report
-from tests.benchmarks.speculation import N_CTX, PLAIN, Timed, run_set, warm_up
+from tests.benchmarks.played import Player, Text
+from tests.benchmarks.speculation import N_CTX, PLAIN, Timed, answer, run_set, warm_up
 
 
 def ways(
@@ -39,8 +43,9 @@ def ways(
     return found
 
 
-def _per_step(one: Timed) -> float:
-    return (len(one.token_ids) - 1) / max(1, len(one.steps) - 1)
+def per_step(answers: Sequence[Timed]) -> float:
+    """Return tokens after the first ÷ steps, over all: the mean of some quotients would weigh short answers as much."""
+    return sum(len(one.token_ids) - 1 for one in answers) / max(1, sum(len(one.steps) - 1 for one in answers))
 
 
 def figures(label: str, source: str, timed: dict[str, list[Timed]]) -> Iterator[Figure]:
@@ -50,7 +55,7 @@ def figures(label: str, source: str, timed: dict[str, list[Timed]]) -> Iterator[
         if name == PLAIN:
             continue
         kind, _, budget = name.partition(":")
-        yield Figure(f"{label} {name} tokens/step", tuple(map(_per_step, answers)), "")
+        yield Figure(f"{label} {name} tokens/step", (per_step(answers),), "")
         same = sum(a.token_ids == p.token_ids for a, p in zip(answers, plain, strict=True))
         yield Figure(f"{label} {name} same text", (same / len(answers),), "share")
         yield Figure(f"{label} {name} decode", tuple(a.tps / p.tps for a, p in zip(answers, plain, strict=True)), "x")
@@ -64,14 +69,40 @@ def figures(label: str, source: str, timed: dict[str, list[Timed]]) -> Iterator[
         if budget == "auto":
             ratios = tuple(b.answer_s / a.answer_s for a, b in pairs)
             yield Figure(f"{label} tree÷chain at auto, answer", ratios, "x", ">= 0.98")
-        yield Figure(
-            f"{label} tree÷chain at {budget}, tokens/step", tuple(_per_step(a) / _per_step(b) for a, b in pairs), "x"
-        )
+        ratio = per_step(answers) / per_step(timed[f"{source}:{budget}"])
+        yield Figure(f"{label} tree÷chain at {budget}, tokens/step", (ratio,), "x")
         yield Figure(f"{label} tree÷chain at {budget}, decode", tuple(a.tps / b.tps for a, b in pairs), "x")
         branched = [step for step in steps if step.depth]
         yield Figure(f"{label} {name} branched", (len(branched) / max(1, len(steps)),), "share")
         wasted = sum(step.n_rows - step.emitted for step in steps)
         yield Figure(f"{label} {name} rows wasted", (wasted / max(1, sum(step.n_rows for step in steps)),), "share")
+
+
+def played(label: str, player: Player, texts: Sequence[Text], known: dict[int, Evidence]) -> Iterator[Figure]:
+    """Count the steps of chains and trees on the same texts; the trees of each budget learn in ``known``."""
+    n_tokens = sum(len(text.ids) for text in texts)
+    yield Figure(f"{label} tokens of {len(texts)} texts", (n_tokens,), "")
+    for n_rows, evidence in known.items():
+        chain, tree = player.count(texts, n_rows - 1, None), player.count(texts, n_rows - 1, evidence)
+        yield Figure(f"{label} chain:{n_rows} tokens/step", (chain.tokensper_step,), "")
+        yield Figure(f"{label} tree:{n_rows} tokens/step", (tree.tokensper_step,), "")
+        ratio = tree.tokensper_step / chain.tokensper_step
+        yield Figure(f"{label} tree÷chain at {n_rows}, tokens/step", (ratio,), "x", ">= 0.98")
+        yield Figure(f"{label} tree:{n_rows} branched", (tree.n_branched / max(1, tree.n_steps),), "share")
+        fed = tree.n_fed / tree.n_tokens * chain.n_tokens / chain.n_fed
+        yield Figure(f"{label} tree÷chain at {n_rows}, tokens drafted with a text", (fed,), "x")
+
+
+def _player(session: Session) -> Player:
+    """Return who plays texts with the draft model of a session.
+
+    Raises:
+        SystemExit: it has none.
+    """
+    pair = session._pair
+    if pair is None or pair.draft is None:
+        raise SystemExit("--played needs a draft model")
+    return Player(pair.draft.model, N_CTX, pair.n_threads, pair.target.model.n_vocab)
 
 
 def main() -> None:
@@ -84,6 +115,7 @@ def main() -> None:
     parser.add_argument("--temperatures", default="0,0.8")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--prompts", type=int, default=2, help="prompts of each set (default: %(default)s)")
+    parser.add_argument("--played", action="store_true", help="count steps on texts that are answered once")
     parser.add_argument(
         "--auto", action="store_true", help="the rule that chooses the length, too, without and with trees"
     )
@@ -91,6 +123,7 @@ def main() -> None:
     chosen = parser.parse_args()
     session = Session(Renderer())
     found: list[Figure] = []
+    player = None
     try:
         command = Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX, trees=True)
         *_progress, loaded = session.load(command, CancelFlag())
@@ -101,20 +134,28 @@ def main() -> None:
         source = "draft-simple" if "draft-simple" in loaded.drafters else "draft-mtp"
         budgets = [int(word) for word in chosen.rows.split(",") if word.isdecimal()]
         kinds = ways(source, budgets, with_auto=chosen.auto, first=("ngram",) if chosen.ngram_first else ())
+        player = _player(session) if chosen.played else None
         for temperature in map(float, chosen.temperatures.split(",")):
-            sets = chosen.sets.split(",")
-            warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
+            sets, known = chosen.sets.split(","), {n_rows: Evidence() for n_rows in budgets}
+            if player is None:
+                warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
             for name in sets:
-                sampling = Sampling(seed=7, temperature=temperature)
-                timed = run_set(
-                    session, load_prompts(name)[: chosen.prompts], sampling, kinds, chosen.tokens, chosen.turns
-                )
-                new = list(figures(f"{name} T={temperature:g}", source, timed))
+                sampling, prompts = Sampling(seed=7, temperature=temperature), load_prompts(name)[: chosen.prompts]
+                label = f"{name} T={temperature:g}"
+                if player is None:
+                    timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
+                    new = list(figures(label, source, timed))
+                else:
+                    answers = [answer(session, one, sampling, kinds[PLAIN], chosen.tokens) for one in prompts]
+                    texts = [Text(one.prompt, one.token_ids, sampling) for one in answers]
+                    new = list(played(label, player, texts, known))
                 found += new
                 if not chosen.json:
                     report(new, as_json=False)
                     sys.stdout.flush()
     finally:
+        if player is not None:
+            player.close()
         session.close()
     if chosen.json:
         report(found, as_json=True)
