@@ -99,7 +99,7 @@ def test_trees_cost_auto_nothing_and_no_answer(name, temperature):
         told[pair] = tuple(took_s)
         assert not any(n_branched for _, n_branched in runs[0::2])
         if (name, pair) == ("memory-bound", "agrees"):
-            assert all(n_branched > 10 for _, n_branched in runs[1::2])
+            assert sum(n_branched for _, n_branched in runs[1::2]) > 10
     chains_s, trees_s = map(sum, zip(*told.values(), strict=True))
     assert chains_s / trees_s >= 0.98, told
     assert all(chain_s / tree_s >= 0.9 for chain_s, tree_s in told.values()), told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -235,6 +236,25 @@ def test_what_the_check_refuses_it_says():
     memory = ScriptedMemory(n_vocab=200)
     check_trees(memory, lambda: 1)
     assert not memory.held
+
+
+class HeldUp(ScriptedMemory):
+    """A target whose first trees are held up by something else that the machine does."""
+
+    n_slow = 0
+
+    def decode_tree(self, tokens, parents):
+        if self.n_slow and len(tokens) == 8:
+            self.n_slow -= 1
+            time.sleep(0.03)
+        super().decode_tree(tokens, parents)
+
+
+@pytest.mark.parametrize(("n_slow", "is_refused"), [(5, False), (100, True)])
+def test_a_machine_that_is_busy_for_a_moment_does_not_refuse_trees(n_slow, is_refused):
+    memory = HeldUp(n_vocab=200)
+    memory.n_slow = n_slow
+    assert ("times as long" in check_trees(memory, lambda: 1).why_not) == is_refused
 
 
 # --- fixed shape and lenient acceptance -------------------------------------------------------------
