@@ -190,9 +190,9 @@ class AttachmentBar(QWidget):
             size: QSize = part.sizeHint()
             if at.x() and at.x() + size.width() > self.width():
                 at, row = QPoint(0, at.y() + row + GRID // 2), 0
-            part.setGeometry(QRect(at, size))
-            at.setX(at.x() + size.width() + GRID // 2)
             row = max(row, size.height())
+            part.setGeometry(QRect(at, QSize(size.width(), row)))
+            at.setX(at.x() + size.width() + GRID // 2)
         self.setVisible(bool(parts))
         if parts and self.height() != at.y() + row:
             self.setFixedHeight(at.y() + row)

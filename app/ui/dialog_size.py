@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QPushButton, QWidget
 
+from app.ui.font_size import font_scale
+
 FRAME = QSize(16, 48)
 """What the system's frame and title may take."""
 
@@ -17,6 +19,7 @@ def without_default(dialog: QWidget) -> None:
 
 
 def fit(dialog: QWidget, width: int, height: int) -> None:
-    """Give a dialog this size, or what its screen has room for."""
+    """Give a dialog this size, more where texts are larger than the system's, at most what its screen has room for."""
+    scale = font_scale()
     room = (dialog.parentWidget() or dialog).screen().availableGeometry().size() - FRAME
-    dialog.resize(QSize(width, height).boundedTo(room))
+    dialog.resize((QSize(width, height) * scale).boundedTo(room))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -96,9 +96,21 @@ class Finder(QWidget):
         self.list.addTopLevelItems([_item(row) for row in rows])
         self.list.setVisible(bool(rows))
         self.nothing.setVisible(not rows)
+        self._fit_columns()
         self.nothing.setText(tr("Nothing is called “{typed}”.").format(typed=typed))
         if (first := self.list.topLevelItem(0)) is not None:
             self.list.setCurrentItem(first)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the columns to the width."""
+        super().resizeEvent(event)
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        """Leave the places out where they would take the room of the names."""
+        widest = max((self.list.fontMetrics().horizontalAdvance(row.words) for row in self._rows), default=0)
+        others = self.list.sizeHintForColumn(1) + self.list.sizeHintForColumn(2)
+        self.list.setColumnHidden(1, widest + others + 2 * GRID > self.list.viewport().width())
 
     def pick(self) -> None:
         """Pick the marked row."""

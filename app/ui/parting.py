@@ -8,12 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QPushButton, QWidget
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMessageBox, QPushButton, QWidget
 
 from app.chat.archive import ConversationRecord, archive_json
 from app.chat.export import write_whole
 from app.errors import SlipstreamError, StoreError
+from app.ui.font_size import font_scale
 from app.ui.only_in_memory import OnlyInMemory
 from app.ui.said import said
 from app.ui.tr import tr
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Choice = Literal["again", "file", "quit"]
 Records = Callable[[], tuple[ConversationRecord, ...]]
 
+_LARGE = 1.3
 FILE_NAME = tr("Slipstream, not saved.json")
 
 
@@ -52,6 +54,9 @@ class PartingQuestion(QMessageBox):
         harmless = self.again if can_try_again else self.file
         self.setDefaultButton(harmless)
         self.setEscapeButton(harmless)
+        box = self.findChild(QDialogButtonBox)
+        if box is not None and font_scale() > _LARGE:  # side by side they would be cut
+            box.setOrientation(Qt.Orientation.Vertical)
 
     @property
     def choice(self) -> Choice:

@@ -143,7 +143,7 @@ class Sidebar(QWidget):
     def offer_more(self, n_listed: int) -> None:
         """Say that there are more than these many, and offer to list them; 0: there are no more."""
         self._more.setVisible(bool(n_listed))
-        self._more.setText(tr("{n:,} listed: show more").format(n=n_listed))
+        self._more.setText(tr("Show more\n({n:,} listed)").format(n=n_listed))
 
     def show_current(self, current_id: int | None) -> None:
         """Mark the conversation that is open."""

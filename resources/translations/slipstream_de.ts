@@ -5215,8 +5215,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Noch keine Unterhaltungen. Schreiben Sie eine Nachricht, um eine zu beginnen.</translation>
     </message>
     <message>
-        <source>{n:,} listed: show more</source>
-        <translation>{n:,} aufgeführt: mehr zeigen</translation>
+        <source>Show more
+({n:,} listed)</source>
+        <translation>Mehr zeigen
+({n:,} aufgeführt)</translation>
     </message>
     <message>
         <source>Export as {name}…</source>

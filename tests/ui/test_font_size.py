@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QPushButton
 
 from app.ui.font_size import choose_font_size
+from app.ui.parting import PartingQuestion
 
 KINDS = (QComboBox, QAbstractSpinBox, QLineEdit, QPushButton)
 
@@ -52,5 +53,37 @@ def test_no_control_stays_tall(program, name):
             await asyncio.sleep(0.01)
         assert heights(window) == before
         await close_all(window)
+
+    program.run(story)
+
+
+@pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+@pytest.mark.parametrize("name", ["palette.open", "shortcuts.open"])
+def test_names_of_actions_can_be_read_whole_where_texts_are_large(program, name):
+    async def story():
+        choose_font_size(QApplication.font().pointSizeF() / 2)  # twice the size takes more than this screen
+        program.window.action_list.run(name)
+        found = program.controller.palette.dialog.finder.list
+        await program.until(found.isVisible)
+        await asyncio.sleep(0.1)
+        texts = [found.topLevelItem(n).text(0) for n in range(found.topLevelItemCount())]
+        assert found.columnWidth(0) >= max(map(found.fontMetrics().horizontalAdvance, texts))
+        await close_all(program.window)
+
+    program.run(story)
+
+
+@pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+def test_the_answers_to_the_question_at_the_end_are_not_cut_where_texts_are_large(program):
+    async def story():
+        choose_font_size(QApplication.font().pointSizeF())
+        question = PartingQuestion(program.window, 3, "Why.")
+        question.open()
+        await program.until(question.isVisible)
+        await asyncio.sleep(0.05)
+        for button in (question.again, question.file, question.quit):
+            assert button.width() >= button.sizeHint().width()
+        question.done(0)
+        question.deleteLater()
 
     program.run(story)

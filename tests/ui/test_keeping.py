@@ -275,7 +275,7 @@ def test_of_very_many_conversations_the_rest_is_offered_in_words_and_comes_with_
         assert len(titles) == MOST_FOUND
         assert "About trains" not in titles
         assert not sidebar._more.isHidden()
-        assert sidebar._more.text() == "500 listed: show more"
+        assert sidebar._more.text() == "Show more\n(500 listed)"
         sidebar._more.click()
         assert len(sidebar.titles()) == 2 * MOST_FOUND
         await program.ask("go")  # lists anew, and as many

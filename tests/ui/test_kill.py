@@ -54,7 +54,7 @@ draw = random.Random(int(sys.argv[1]))
 
 def play(window):
     composer, n = window.composer, len(window.transcript.texts())
-    if draw.random() < 0.05:
+    if draw.random() < 0.03:
         write(window, composer, n)
     elif composer.is_editing:
         draw.choice([composer.end_edit, composer.on_submit])() if draw.random() < 0.02 else None
@@ -233,7 +233,7 @@ def test_two_hundred_kills_of_the_window_lose_nothing(home):
     moments, n_unsent = random.Random(20 + FIRST_KILL), 0
     for seed in range(FIRST_KILL, FIRST_KILL + N_KILLS):
         n_unsent += check(home, kill_after(home, moments.uniform(0, 5), seed))
-    assert n_unsent > N_KILLS // 20, "what is not sent was hardly looked at"
+    assert n_unsent >= max(1, N_KILLS // 40), "what is not sent was hardly looked at"
 
 
 @pytest.mark.linux
