@@ -35,6 +35,12 @@ COLDEST = 1e-6
 _N_ASKED = 64
 """So many of the most likely tokens a grammar is asked about first; each time it allows too few, 8 times as many."""
 
+DRAFT_SHARPNESS = 1.35
+"""A drafter draws as if it were surer than it is: its target is larger, and surer. Of Qwen2.5-Coder 1.5B's words at
+temperature 0.8 its 0.5B draft model had so many right (16 answers, 2,048 words; sharpness 1, about this, and infinite,
+which is its most likely word): prose 0.635, 0.646, 0.547; chat 0.688, 0.688, 0.621; code 0.895, 0.898, 0.889; JSON
+0.938, 0.936, 0.924."""
+
 N_CONFIDENCE = 10
 """A draft token's probability is taken among this many of the most likely (as llama.cpp's drafters do)."""
 
@@ -88,7 +94,7 @@ class Sampler:
         """
         check(sampling)
         self._sampling = s = sampling if sampling.temperature > COLDEST else structs.replace(sampling, temperature=0.0)
-        self._n_vocab = n_vocab
+        self._n_vocab, self._sharpness = n_vocab, 1.0
         self._has_penalties = s.penalty_last_n > 0 and (
             s.repeat_penalty != 1.0 or s.frequency_penalty != 0.0 or s.presence_penalty != 0.0
         )
@@ -195,6 +201,7 @@ class Sampler:
         ids, logits = self._chain.apply(candidates, row[candidates])
         scores = logits.astype(np.float64)
         if self._draws:
+            scores *= self._sharpness
             scores += gumbel(self._sampling.seed, position, ids)
         # The chain's order of equal logits is its own affair; ours is the lowest id.
         best = ids[scores == scores.max()]
@@ -255,9 +262,13 @@ class Sampler:
             self._window.append(token)
             self._chain.accept(token)
 
-    def clone(self) -> Self:
-        """Return a copy with its own history, for a drafter that looks ahead."""
+    def clone(self, sharpness: float | None = None) -> Self:
+        """Return a copy with its own history, for a drafter that looks ahead.
+
+        With a sharpness, it draws as from a row whose probabilities are to that power.
+        """
         copy = object.__new__(type(self))
+        copy._sharpness = self._sharpness if sharpness is None else sharpness
         copy._sampling, copy._n_vocab, copy._has_penalties = self._sampling, self._n_vocab, self._has_penalties
         copy._draws, copy._window = self._draws, self._window.copy()
         copy._chain = self._chain.clone()

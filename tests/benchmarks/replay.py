@@ -15,7 +15,7 @@ from app.engine.cancel import CancelFlag
 from app.engine.cost_curve import measure_costs
 from app.engine.llama import Context, Shape
 from app.engine.loading import LoadedPair
-from app.engine.sampler import Sampler
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler
 from app.protocol import MeasureCosts, Sampling, Step
 
 LENGTHS = (1, 2, 3, 4, 5, 6, 8)
@@ -63,7 +63,9 @@ class Words:
         self._context.rewind(0)
         for at in range(0, len(prompt) - 1, _BATCH):
             self._context.decode(prompt[at : min(at + _BATCH, len(prompt) - 1)], 1)
-        sampler = Sampler(sampling, self._n_vocab, prompt)
+        of_target = Sampler(sampling, self._n_vocab, prompt)
+        sampler = of_target.clone(DRAFT_SHARPNESS)
+        of_target.close()
         fed = [prompt[-1], *ids[:-1]]
         agrees = []
         for at in range(0, len(fed), _BATCH):

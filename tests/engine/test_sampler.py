@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.engine.sampler import Sampler, confidence, top_superset
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler, confidence, top_superset
 from app.errors import DecodeError, UsageError
 from app.protocol import Sampling
 
@@ -144,6 +144,27 @@ def test_the_choice_depends_on_position_and_not_on_what_was_asked_before():
 def test_settings_without_meaning_are_refused_by_name(field, value):
     with pytest.raises(UsageError, match=field):
         Sampler(Sampling(**{"seed": 0, field: value}), N_VOCAB)
+
+
+def test_a_drafter_that_draws_surer_than_it_is_agrees_more_with_a_target_that_is_surer():
+    """The target's logits are the drafter's by 1.4, with noise of their own, as a larger model's are."""
+    rng, sampling = np.random.default_rng(5), Sampling(3, temperature=0.8)
+    target = Sampler(sampling, N_VOCAB)
+    agreed = dict.fromkeys((1.0, DRAFT_SHARPNESS), 0)
+    drafters = {sharpness: target.clone(sharpness) for sharpness in agreed}
+    for position in range(1500):
+        row = rng.normal(0, 2.0, N_VOCAB).astype(np.float32)
+        theirs = (1.4 * row + rng.normal(0, 0.3, N_VOCAB)).astype(np.float32)
+        said = target.choose(theirs, position)
+        for sharpness, drafter in drafters.items():
+            agreed[sharpness] += drafter.choose(row, position) == said
+    assert agreed[DRAFT_SHARPNESS] > 1.03 * agreed[1.0], agreed
+    assert drafters[DRAFT_SHARPNESS].clone().choose(row, 7) == drafters[DRAFT_SHARPNESS].choose(row, 7)
+
+
+def test_sharpness_changes_nothing_where_nothing_is_drawn():
+    sampler = Sampler(Sampling(3, temperature=0.0), N_VOCAB)
+    assert [sampler.clone(3.0).choose(_row(i), i) for i in range(20)] == [sampler.choose(_row(i), i) for i in range(20)]
 
 
 def test_confidence_is_a_probability_among_the_ten_best():

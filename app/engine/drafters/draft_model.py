@@ -1,15 +1,15 @@
 """Draft with a smaller model of the same vocabulary.
 
 The draft model runs its rows through a copy of the target's sampler chain and draws with *the same
-noise*, so that it agrees with the target as often as their distributions allow
-(:mod:`app.engine.noise`). Its memory holds a prefix of the confirmed tokens; whatever is missing,
-the prompt at first and later mostly the pending token, is evaluated when a draft is asked for. A context that is
-too short for the text holds its recent part: a full one starts again on the last half of what it can hold.
+noise* (:mod:`app.engine.noise`), a little surer than it is, so that it agrees with the target as often as can be.
+Its memory holds a prefix of the confirmed tokens; whatever is missing, the prompt at first and later mostly the
+pending token, is evaluated when a draft is asked for. A context that is too short for the text holds its recent
+part: a full one starts again on the last half of what it can hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from app.engine import vocabulary
@@ -17,7 +17,7 @@ from app.engine.draft_length import PARTLY, Ask
 from app.engine.llama import NothingAllowedError, Row
 from app.engine.prompt_cache import Held, common_prefix, reusable
 from app.engine.review import Place
-from app.engine.sampler import Sampler, confidence
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler, confidence
 from app.errors import PairError
 from app.protocol import SpecType
 
@@ -128,7 +128,7 @@ class DraftModelDrafter:
         limit = self.open(tokens, ask)
         if limit <= 0:
             return []
-        sampler = self._sampler.clone()
+        sampler = self._sampler.clone(DRAFT_SHARPNESS)
         draft: list[int] = []
         try:
             while True:
@@ -197,14 +197,17 @@ class DraftModelDrafter:
                 places += self._places(tokens, n_fed - n_rows, n_rows)
         return places
 
-    def _places(self, tokens: Sequence[int], first: int, n_rows: int) -> Iterator[Place]:
+    def _places(self, tokens: Sequence[int], first: int, n_rows: int) -> list[Place]:
         """Compare the rows at hand, which follow the tokens from ``first`` on, with what came there."""
+        sampler, places = self._sampler.clone(DRAFT_SHARPNESS), []
         for i in range(n_rows):
             position = first + i + 1
             if position < len(tokens):
                 row = self._memory.row(i)
-                token = self._sampler.choose(row, position)
-                yield Place(confidence(row, token), token == tokens[position])
+                token = sampler.choose(row, position)
+                places.append(Place(confidence(row, token), token == tokens[position]))
+        sampler.close()
+        return places
 
     def accept(self, tokens: Sequence[int]) -> None:
         """Drop what was drafted in vain; the memory is a prefix of the confirmed tokens again."""
