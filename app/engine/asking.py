@@ -32,6 +32,7 @@ class Asked:
 
     Attributes:
         probabilities, shares: of each drafted word: the drafter's own, and how often such ones are kept.
+        is_look: whether it is asked for that alone, whatever is left for drafts.
         is_reviewed: whether it has said what it would have drafted while it was not asked.
     """
 
@@ -41,4 +42,5 @@ class Asked:
     n_catch_up: int
     probabilities: list[float] = field(default_factory=list)
     shares: list[float] = field(default_factory=list)
+    is_look: bool = False
     is_reviewed: bool = False

@@ -31,7 +31,7 @@ from app.engine.costs import FEW, MANY, as_if_awake
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.evidence import EASE, N_NEW, SAMPLED, Evidence, prior_alpha
 from app.engine.foresight import CHEAP, KNOWN, Foresight
-from app.engine.purse import Purse
+from app.engine.purse import EXPECTED_LOSS, STAKED, Purse
 from app.engine.review import FEW_TO_HEAR, MOST_REVIEWED, Place, plain_steps_at_best
 from app.engine.worth import Worth
 from app.protocol import Plan, Step
@@ -47,9 +47,6 @@ PAYS = 1.01
 
 MOSTLY = 0.7
 """Share of the text from which on a part in view is not worth having: it would soon be all of it."""
-
-USUAL_ANSWER_TOKENS = 160
-"""Tokens that an answer is expected to have still, when nothing better is known."""
 
 
 @dataclass(slots=True)
@@ -86,6 +83,8 @@ class AutoLength:
     def begin(self, prefill_s: float) -> None:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
+        if self.foresight is not None:
+            self.purse.expected_loss = EXPECTED_LOSS
 
     def _is_new(self) -> bool:
         models = self.evidence.costs.drafters if self.models is None else self.models
@@ -121,11 +120,15 @@ class AutoLength:
     def _foresee(self, name: str, kind: str) -> Worth:
         """Return what asking is worth, with what the target's own rows tell of it."""
         worth, sight = self._worth(name, kind), self.foresight
-        if sight is not None and not sight.is_blind:
+        if sight is not None and not sight.is_blind and self.foresees(name):
             kind = self._of_chain(name) if name == "tree" else kind  # it does at least as well as its likeliest path
-            alpha, worth.foreseen_strength = self.evidence.foreseen(kind, self.is_greedy, sight)
-            worth.foreseen = self._best_speedup(name, alpha)
+            alpha, strength = self.evidence.foreseen(kind, self.is_greedy, sight)
+            worth.expect(self._best_speedup(name, alpha), strength)
         return worth
+
+    def foresees(self, name: str) -> bool:
+        """Tell whether the target's own rows say how somebody does: heads draft no further than they are many."""
+        return self._of_chain(name) == "draft-simple"
 
     def _of_chain(self, name: str) -> str:
         """Return who drafts: of a tree, what it branches."""
@@ -163,21 +166,17 @@ class AutoLength:
         asked = self._asked
         if asked is None:
             return True
-        if asked.name == "tree":
-            return self._grows(asked, probability, following)
+        if asked.name == "tree":  # these are the worths of its nodes
+            asked.shares.append(probability)
+            return self._is_more_worth_it(asked, following)
         asked.probabilities.append(probability)
         asked.shares.append(self.evidence.calibration_of(asked.kind, self.is_greedy).share(probability))
         return self._is_more_worth_it(asked, math.prod(asked.shares) * self.evidence.of(asked.kind).alpha())
 
-    def _grows(self, asked: Asked, worth: float, following: float) -> bool:
-        """Take in the worth of a node of a tree; tell whether more, beginning with the next one, could be worth it."""
-        asked.shares.append(worth)
-        return self._is_more_worth_it(asked, following)
-
     def _is_more_worth_it(self, asked: Asked, following: float) -> bool:
         """Tell whether a draft should go on with a word that is kept with chance ``following``."""
         n, costs, usual = len(asked.shares), self.evidence.costs, self.evidence.of(asked.kind).alpha()
-        rate, now_s = self._worth(asked.name, asked.kind).speedup() / self._plain_s(), costs.verify_s(n + 1) or 0.0
+        rate, now_s = self._worth(asked.name, asked.kind).seen() / self._plain_s(), costs.verify_s(n + 1) or 0.0
         gained = 0.0
         for more in range(1, asked.limit - n + 1):
             verify_s, gained = costs.verify_s(n + more + 1), gained + following * usual ** (more - 1)
@@ -192,7 +191,7 @@ class AutoLength:
         asked = self._asked
         if asked is None or len(asked.shares) != n_draft:
             return n_draft
-        rate = max(1.0, self._worth(name, asked.kind).speedup()) / self._plain_s()
+        rate = max(1.0, self._worth(name, asked.kind).seen()) / self._plain_s()
         of_tree = list(accumulate(asked.shares, initial=1.0)) if name == "tree" else None
         return self.evidence.costs.best_length(of_tree or cumulated(asked.shares), rate)
 
@@ -205,7 +204,7 @@ class AutoLength:
         plain_s = self._plain_s() * step.emitted
         self.plain_s += plain_s
         self.purse.debt_s += step.draft_s + step.verify_s - plain_s
-        self.n_left = max(0, self.n_left - step.emitted)
+        self.n_left, self.evidence.n_tokens = max(0, self.n_left - step.emitted), self.evidence.n_tokens + step.emitted
         if asked is not None:
             self._learn(asked, step)
         elif step.proposed and step.drafter != "ngram":
@@ -230,7 +229,7 @@ class AutoLength:
         costs, plain_s = self.evidence.costs, self._plain_s()
         # Catching up with a prompt is an investment, not what a step costs.
         invested_s = self._catch_up_s(asked.name, asked.n_catch_up) if asked.n_catch_up >= FEW else 0.0
-        if asked.is_reviewed and asked.n_catch_up <= FEW_TO_HEAR:
+        if asked.is_look:
             self.purse.looked_s += invested_s
         else:
             self.purse.invested_s += invested_s
@@ -272,7 +271,8 @@ class AutoLength:
             return n_behind
         if n_behind <= MANY:
             return n_behind  # a part of a short text would cost as much
-        bearable_s = self.purse.to_invest_s(self._expected_s(), self._worth(name, PARTLY).chance())
+        of_part = PARTLY if name == "draft-simple" else name
+        bearable_s = self.purse.to_invest_s(self._expected_s(), self._foresee(name, of_part).chance())
         n_bearable = bisect_right(range(n_behind + 1), bearable_s, key=partial(self._catch_up_s, name)) - 1
         return max(WINDOW, n_bearable)
 
@@ -288,12 +288,7 @@ class AutoLength:
 
     def _best_speedup(self, name: str, alpha: float) -> float:
         """Return the speed-up at the best length if every drafted token were kept with probability ``alpha``."""
-        costs, best, plain_s = self.evidence.costs, 0.0, self._plain_s()
-        for k, expected in enumerate(cumulated([alpha] * self.n_max)):
-            verify_s = costs.verify_s(k + 1)
-            if k and verify_s is not None:
-                best = max(best, expected * plain_s / (verify_s + costs.draft_s(name, k)))
-        return best
+        return self.evidence.costs.best_speedup(name, cumulated([alpha] * self.n_max))
 
     def _rate(self) -> float:
         """Return what a second earns otherwise: plain decoding, or a model drafter that pays."""
@@ -310,15 +305,15 @@ class AutoLength:
         known = [k for k in range(1, self.n_max + 1) if self.evidence.costs.verify_s(k + 1) is not None]
         return max(known, default=0) if self.worth_preparing(name) else 0
 
-    def _n_expected(self) -> int:
-        return min(self.n_left, USUAL_ANSWER_TOKENS)
+    def _n_expected(self) -> float:
+        return min(self.n_left, self.evidence.n_to_come())
 
     def _expected_s(self) -> float:
         """Return how long the answer would take at plain speed, as far as one can tell."""
         return self.prefill_s + self.plain_s + self._n_expected() * self._plain_s()
 
     def _bears(self, step_s: float, chance: float = 0.0) -> bool:
-        """Tell whether the answer could bear that nothing comes of a step; what likely pays may draw on savings."""
+        """Tell whether the answer could bear that nothing comes of a step that pays with a chance."""
         return self.purse.bears(step_s - self._plain_s(), self._expected_s(), chance)
 
     def _bearable(self, name: str, worth: Worth) -> int:
@@ -341,21 +336,30 @@ class AutoLength:
         if is_blind and catch_up_s > CHEAP * self._plain_s():
             return False
         saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
-        return catch_up_s <= min(saved_s / 2, self.purse.to_invest_s(self._expected_s(), worth.chance()))
+        spent_s = STAKED * (self.prefill_s + self.plain_s)
+        return catch_up_s <= min(saved_s / 2, spent_s, self.purse.to_invest_s(self._expected_s(), worth.chance()))
 
     def _probe(self, name: str, kind: str, n_catch_up: int) -> Ask:
         """Ask now and then, if the purse bears it."""
-        pause, worth = self._pauses.setdefault(name, Pause()), self._worth(name, kind)
+        pause, worth = self._pauses.setdefault(name, Pause()), self._foresee(name, kind)
         self.reason = f"paused: expected {worth.speedup():.2f}x of plain speed"
         if worth.speedup() >= PAYS:
             self.reason += ", but this answer can bear no more drafts in vain"
-        is_look = self._can_tell(name) and not self._is_known(name) and min(self._n_unheard, n_catch_up) > 0
-        limit = self._longest_try(name, n_catch_up, worth, is_look=is_look) if pause.is_over else 0
-        if not limit:
+        if not pause.is_over:
+            return Ask(0)
+        asked = Asked(name, kind, 0, n_catch_up, is_look=self._bears_a_look(name, n_catch_up))
+        asked.limit = self._longest_try(asked, worth)
+        if not asked.limit:
             return Ask(0)
         pause.begin_again()
         self.reason = "trying again after a pause"
-        return self._engage(Asked(name, kind, limit, n_catch_up))
+        return self._engage(asked)
+
+    def _bears_a_look(self, name: str, n_catch_up: int) -> bool:
+        """Tell whether somebody who can tell what it would have drafted, and of whom little is known, may be asked."""
+        tells = self._can_tell(name) and not self._is_known(name) and min(self._n_unheard, n_catch_up) > 0
+        bears = self.purse.bears_a_look(self._catch_up_s(name, n_catch_up), self._expected_s())
+        return tells and n_catch_up <= FEW_TO_HEAR and bears
 
     def _is_known(self, name: str) -> bool:
         """Tell whether the target's own rows say enough of somebody, so that no look is needed."""
@@ -365,17 +369,16 @@ class AutoLength:
         """Tell whether somebody is a draft model, or branches one: it can say what it would have drafted."""
         return self.can_hear and self._of_chain(name) == "draft-simple"
 
-    def _longest_try(self, name: str, n_catch_up: int, worth: Worth, *, is_look: bool) -> int:
+    def _longest_try(self, asked: Asked, worth: Worth) -> int:
         """Return how far to draft to see whether it pays, as far as the answer can bear it; 0 if it cannot.
 
-        Where two rows cost much more than one, only a long draft can show what drafting is worth. Catching up has a
-        share of its own. One that first says what it would have drafted is asked for that, whatever is left for drafts.
+        Where two rows cost much more than one, only a long draft can show what drafting is worth. One that first says
+        what it would have drafted is asked for that, whatever is left for drafts.
         """
-        catch_up_s, expected_s = self._catch_up_s(name, n_catch_up), self._expected_s()
-        bears_look = is_look and n_catch_up <= FEW_TO_HEAR and self.purse.bears_a_look(catch_up_s, expected_s)
-        if not bears_look and catch_up_s > self.purse.to_invest_s(expected_s, worth.chance()):
+        catch_up_s = self._catch_up_s(asked.name, asked.n_catch_up)
+        if not asked.is_look and catch_up_s > self.purse.to_invest_s(self._expected_s(), worth.chance()):
             return 0
-        return max(int(is_look), self._bearable(name, worth))
+        return max(int(asked.is_look), self._bearable(asked.name, worth))
 
     # --- n-grams ------------------------------------------------------------------------------------
 

@@ -116,6 +116,15 @@ class Costs:
                 best, value = k, worth
         return best
 
+    def best_speedup(self, drafter: str, expected: Sequence[float]) -> float:
+        """Return the speed-up at the best length, where a step of each length, 0 first, brings ``expected`` tokens."""
+        plain_s, best = self.verify_s(1) or 0.0, 0.0
+        for k in range(1, len(expected)):
+            verify_s = self.verify_s(k + 1)
+            if verify_s is not None:
+                best = max(best, expected[k] * plain_s / (verify_s + self.draft_s(drafter, k)))
+        return best
+
     def draft_s(self, drafter: str, n_tokens: int, n_behind: int = 0) -> float:
         """Return the cost of drafting so many tokens after catching up with so many."""
         cost = self.drafters.get(drafter)

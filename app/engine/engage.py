@@ -18,7 +18,7 @@ from app.engine.drafters.tree import TreeDrafter
 from app.engine.evidence import Evidence
 from app.engine.foresight import Foresight
 from app.engine.loading import LoadedPair
-from app.engine.sampler import Sampler
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler
 from app.engine.watching import WatchingChooser
 from app.errors import UsageError
 from app.protocol import DraftTokens, Engagement, Generate, NoticeInfo, SpecType, Speculation, spec_name
@@ -45,6 +45,9 @@ class Engaged:
 
 FIXED_SHAPE_LENGTH = 4
 """Longest draft with a fixed shape where a rule chooses the length: all passes are as dear as the longest."""
+
+MUCH_SMALLER = 0.7
+"""Of a target's parameters: a draft model with fewer is less sure than it, one that is the same model is as sure."""
 
 TREE_ROUNDS = (
     "A token tree is computed with other rounding than a line here, which can tip a near tie between two words."
@@ -176,7 +179,7 @@ def _policy(
             evidence.begin_answer()
             auto = AutoLength(evidence, n_max, max_tokens, sampler.is_greedy, models=models)
             auto.can_hear = not sampler.depends_on_history
-            if any(map(auto.worth_preparing, models)):
+            if any(auto.worth_preparing(name) and auto.foresees(name) for name in models):
                 auto.foresight = Foresight()
             return auto
         case "rolling":
@@ -204,6 +207,7 @@ def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: S
             sampler,
             draft_min=speculation.draft_min,
             p_min=speculation.p_min,
+            sharpness=DRAFT_SHARPNESS if pair.draft.model.n_params < MUCH_SMALLER * pair.target.model.n_params else 1.0,
         )
     if name == "draft-mtp" and pair.heads is not None:
         return MtpDrafter(pair.heads.memory, sampler, draft_min=speculation.draft_min, p_min=speculation.p_min)

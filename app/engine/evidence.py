@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from app.engine.calibration import Calibration, OfTrees, of_best_children, of_ot
 from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY
 from app.engine.foresight import Foresight
-from app.engine.worth import UsualWorth, Worth
+from app.engine.worth import UsualWorth, Worth, weights
 from app.lessons import Counts, Lessons
 
 PRIORS = {"draft-simple": 0.7, PARTLY: 0.7, "draft-mtp": 0.75, "tree": 0.75}
@@ -22,6 +23,10 @@ OTHER_CHILDREN, FOLLOWING = "tree~", "tree+"
 NGRAM_PRIORS = (0.4, 0.5, 0.8, 0.92, 0.95, 0.98)
 """The same by agreement: 1, 2, 4, 8, 16, 32 tokens and more. A little less than what copies have in texts that repeat
 (T4's answers to the sets edit and quotes, edits of this repository: 0.65, 0.92, 0.98, 0.98, 0.996)."""
+
+USUAL_ANSWER_TOKENS, USUAL_WEIGHT, N_LENGTHS = 160, 0.5, 16
+"""Tokens that an answer is expected to have still when nothing better is known, how many answers' word that is worth,
+and how many answers know better."""
 
 N_NEW = 3
 """Answers that a pair is new in."""
@@ -48,6 +53,7 @@ class Evidence:
         usual, usual_worth: what answers have by kind of draft; ``acceptance`` and ``worth``: what this one has.
         calibrations: by kind, and whether the most likely word is taken.
         draft_start: longest draft of a model while little is known; 0 if nobody said.
+        lengths, n_tokens: tokens of the last answers, and of this one so far.
     """
 
     costs: Costs = field(default_factory=Costs)
@@ -57,6 +63,8 @@ class Evidence:
     acceptance: dict[str, Acceptance] = field(default_factory=dict)
     worth: dict[str, Worth] = field(default_factory=dict)
     draft_start: int = 0
+    lengths: deque[int] = field(default_factory=lambda: deque(maxlen=N_LENGTHS))
+    n_tokens: int = 0
 
     def n_answers(self, *, of_models: bool, is_greedy: bool) -> int:
         """How many answers something was drafted in, by whoever had the most, as far back as is remembered.
@@ -117,7 +125,22 @@ class Evidence:
             self.usual_worth[kind].add(worth)
         for of_part, of_all in ((PARTLY, "draft-simple"), (PARTLY + SAMPLED, "draft-simple" + SAMPLED)):
             self._learn_of_all(of_part, of_all)
-        self.acceptance, self.worth = {}, {}
+        if self.n_tokens:
+            self.lengths.append(self.n_tokens)
+        self.acceptance, self.worth, self.n_tokens = {}, {}, 0
+
+    def n_to_come(self) -> float:
+        """Return how many tokens this answer may still have, by those of the last answers that were longer."""
+        n = self.n_tokens
+        told = [
+            (weight, length - n)
+            for weight, length in zip(weights(self.lengths), self.lengths, strict=True)
+            if length > n
+        ]
+        first = USUAL_WEIGHT * USUAL_ANSWER_TOKENS
+        return (first + sum(weight * more for weight, more in told)) / (
+            USUAL_WEIGHT + sum(weight for weight, _ in told)
+        )
 
     def _learn_of_all(self, of_part: str, of_all: str) -> None:
         """Learn from an answer that was drafted with a part in view: with all of it drafts are worth no less."""
@@ -128,8 +151,11 @@ class Evidence:
     def lessons(self) -> Lessons:
         """Return what is worth keeping, this answer's share included."""
         speedups = {kind: tuple(usual.answers) for kind, usual in self.usual_worth.items()}
+        errors = {kind: tuple(usual.errors) for kind, usual in self.usual_worth.items()}
         for kind, worth in self.worth.items():
             speedups[kind] += worth.lesson()
+            errors[kind] += worth.error()
+        speedups |= {_of_errors(kind): found for kind, found in errors.items() if found}
         answers = {kind: tuple(usual.answers) for kind, usual in self.usual.items()}
         for kind, acceptance in self.acceptance.items():
             answers[kind] += acceptance.lesson()
@@ -146,7 +172,8 @@ class Evidence:
     def recall(self, lessons: Lessons) -> None:
         """Begin with what was learned before; what has another form than today's is left out."""
         for kind, speedups in lessons.speedups.items():
-            self.usual_worth.setdefault(kind, UsualWorth()).answers.extend(s for s in speedups if 0 < s < _WILD)
+            usual = self.usual_worth.setdefault(kind.replace(EASE, ""), UsualWorth())
+            (usual.errors if EASE in kind else usual.answers).extend(s for s in speedups if 1 / _WILD < s < _WILD)
         for kind, counts in lessons.answers.items():
             known = self.usual.setdefault(kind, Usual(prior_alpha(kind))).answers
             pairs = zip(counts.judged, counts.kept, strict=False)
@@ -154,6 +181,12 @@ class Evidence:
         for key, counts in lessons.words.items():
             kind, _, how = key.rpartition("@")
             self.calibration_of(kind, how == _GREEDY).recall(counts.judged, counts.kept)
+
+
+def _of_errors(kind: str) -> str:
+    """Return the name under which a file has what a kind was worth, of what was foreseen."""
+    ending = SAMPLED if kind.endswith(SAMPLED) else ""
+    return kind.removesuffix(SAMPLED) + EASE + ending
 
 
 def prior_alpha(kind: str) -> float:

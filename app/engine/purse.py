@@ -15,13 +15,20 @@ EXPECTED_LOSS = 0.003
 MOST = 0.1
 """Share of an answer's time that either may cost, however sure it is to come back."""
 
+STAKED = 1 / 3
+"""Share of what an answer has taken so far that catching up may take: it may end with the next word."""
+
 LOOKS = 0.01
 """Share more that looking may cost: catching up with a few tokens to hear what would have been drafted."""
 
 
-def share(chance: float) -> float:
+BLIND_LOSS = 0.006
+"""The first of these where nothing but trying tells whether it pays."""
+
+
+def share(chance: float, expected_loss: float = EXPECTED_LOSS) -> float:
     """Return which share of an answer's time may be lost on something that pays with this chance."""
-    return min(MOST, EXPECTED_LOSS / max(1e-9, 1.0 - chance))
+    return min(MOST, expected_loss / max(1e-9, 1.0 - chance))
 
 
 @dataclass(slots=True)
@@ -29,11 +36,13 @@ class Purse:
     """What an answer has spent on speculation, and what it may.
 
     Attributes:
+        expected_loss: share of the time that may be lost in the mean.
         debt_s: what speculation has cost this answer against plain decoding.
         invested_s: what catching up has cost of that, looks apart.
         looked_s: what looks have cost.
     """
 
+    expected_loss: float = BLIND_LOSS
     debt_s: float = 0.0
     invested_s: float = 0.0
     looked_s: float = 0.0
@@ -41,7 +50,7 @@ class Purse:
     def bears(self, more_s: float, expected_s: float, chance: float) -> bool:
         """Tell whether an answer of ``expected_s`` could bear that nothing comes of a step that costs so much more."""
         # What catching up and looking took is spent: whether to go on does not depend on it.
-        return self.debt_s - self.invested_s - self.looked_s + more_s <= share(chance) * expected_s
+        return self.debt_s - self.invested_s - self.looked_s + more_s <= share(chance, self.expected_loss) * expected_s
 
     def bears_a_look(self, more_s: float, expected_s: float) -> bool:
         """Tell the same of a look."""
@@ -49,4 +58,4 @@ class Purse:
 
     def to_invest_s(self, expected_s: float, chance: float) -> float:
         """Return what is left for catching up."""
-        return max(0.0, share(chance) * expected_s - max(self.invested_s, self.debt_s))
+        return max(0.0, share(chance, self.expected_loss) * expected_s - max(self.invested_s, self.debt_s))

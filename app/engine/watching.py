@@ -16,9 +16,10 @@ class WatchingChooser:
         self._inner, self._sees = inner, sees
 
     def choose(self, row: Row, position: int) -> int:
-        """Return the other's choice."""
+        """Return the other's choice; a row that is none is refused before anything is made of it."""
+        token = self._inner.choose(row, position)
         self._sees(peak(row))
-        return self._inner.choose(row, position)
+        return token
 
     def accept(self, token: int) -> None:
         """Count a token that was taken."""

@@ -105,16 +105,25 @@ def recorded(temperature: float | None = None) -> list[Answer]:
     ]
 
 
-def invented(alpha: float, rng: random.Random, n_tokens: int = 128, peak: float | None = None) -> Answer:
-    """Return an answer whose words are kept with probability ``alpha``, by a drafter that half knows which.
+def invented(
+    alpha: float,
+    rng: random.Random,
+    n_tokens: int = 128,
+    *,
+    peak: float | None = None,
+    knows: bool = True,
+    n_prompt: int = 50,
+) -> Answer:
+    """Return an answer whose words are kept with probability ``alpha``, by a drafter that half knows which, or not.
 
     The target is as sure of its words as they are kept, or about as much as ``peak`` says.
     """
     agrees = [rng.random() < alpha for _ in range(n_tokens)]
-    probabilities = [rng.betavariate(7.2, 0.8) if a else rng.betavariate(1.6, 2.0) for a in agrees]
+    right, wrong = ((7.2, 0.8), (1.6, 2.0)) if knows else ((3, 3), (3, 3))
+    probabilities = [rng.betavariate(*right) if a else rng.betavariate(*wrong) for a in agrees]
     sure = alpha if peak is None else peak
     peaks = [min(1.0, max(0.05, rng.gauss(sure, 0.15))) for _ in agrees]
-    return Answer(f"alpha {alpha}", 50, 0.5, peaks, [View(0, 0, agrees, probabilities)])
+    return Answer(f"alpha {alpha}", n_prompt, 0.008 * n_prompt, peaks, [View(0, 0, agrees, probabilities)])
 
 
 def play(machine: Machine, answer: Answer, policy: LengthPolicy, rng: random.Random) -> float:

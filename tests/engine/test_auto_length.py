@@ -93,7 +93,7 @@ def test_auto_is_as_good_as_the_best_fixed_length_on_every_set(name, temperature
     means = {text: statistics.mean(found) for text, found in ratios.items()}
     assert min(means.values()) >= 0.97, means
     assert statistics.mean(means.values()) >= 0.99, means
-    assert min(map(statistics.mean, plain_ratios.values())) >= 0.98, plain_ratios
+    assert min(map(statistics.mean, plain_ratios.values())) >= 0.975, plain_ratios
     assert min(map(min, plain_ratios.values())) >= 0.96, plain_ratios  # three answers, with the noise of a machine
 
 
@@ -125,6 +125,48 @@ def test_a_pair_that_does_better_than_the_target_seems_to_tell_is_found(name):
         (took_s,) = auto_s(machine, [answer], known, rng)
         ratios.append(min(fixed_s(machine, answer, k) for k in range(9)) / took_s)
     assert statistics.mean(ratios[1:]) >= 0.95, ratios
+
+
+@pytest.mark.parametrize("n_left", [128, 1024])
+@pytest.mark.parametrize("name", MACHINES)
+def test_what_the_target_seems_to_promise_in_vain_is_soon_believed_no_more(name, n_left):
+    """After code and JSON: the target is sure, the drafter is right by half and knows not where."""
+    machine, rng, n_answers = MACHINES[name], random.Random(3), 10
+    known, ratios = machine.evidence(), []
+    auto_s(machine, [a for a in recorded(0.0) if a.set in ("code", "json")] * 2, known, rng)
+    for _ in range(n_answers):
+        answer = invented(0.5, rng, peak=0.98, knows=False, n_prompt=100)
+        known.begin_answer()
+        took_s = play(machine, answer, AutoLength(known, N_MAX, n_left), rng)
+        ratios.append((fixed_s(machine, answer, 0) + answer.prefill_s) / (took_s + answer.prefill_s))
+    assert statistics.mean(ratios[5:]) >= 0.955, ratios
+    assert min(ratios) >= 0.85, ratios
+
+
+@pytest.mark.parametrize("name", ["steep", "memory-bound"])
+def test_answers_of_a_few_words_are_not_bet_on_for_long(name):
+    machine, rng, ratios = MACHINES[name], random.Random(4), []
+    known = machine.evidence()
+    auto_s(machine, [a for a in recorded(0.0) if a.set in ("code", "json")] * 2, known, rng)
+    for _ in range(20):
+        answer = invented(0.95, rng, n_tokens=10, peak=0.98, n_prompt=100)
+        known.begin_answer()
+        took_s = play(machine, answer, AutoLength(known, N_MAX, 1024), rng)
+        ratios.append((fixed_s(machine, answer, 0) + answer.prefill_s) / (took_s + answer.prefill_s))
+    assert min(ratios) >= 0.7, ratios
+    assert statistics.mean(ratios[10:]) >= 0.96, ratios
+
+
+def test_answers_to_come_are_as_long_as_the_last_ones():
+    known = evidence(STEEP)
+    assert known.n_to_come() == 160
+    for length in [*[200] * 5, *[20] * 12]:
+        known.begin_answer()
+        known.n_tokens = length
+    known.begin_answer()
+    assert 20 < known.n_to_come() < 60
+    known.n_tokens = 100
+    assert known.n_to_come() > 90, "those that were longer than this one already is"
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -169,9 +211,10 @@ def test_an_unmeasured_row_count_costs_what_the_next_larger_does_until_it_is_use
 
 def test_a_long_prompt_is_not_caught_up_with_at_the_answer_s_expense():
     policy = AutoLength(evidence(MEMORY_BOUND), 8, 1024)
+    policy.begin(20.0)
     ask = policy.ask("draft-simple", 4000)
     assert ask.limit > 0
-    assert 32 <= ask.n_catch_up <= MOST * 160 * MEMORY_BOUND[1] / 0.004
+    assert 32 <= ask.n_catch_up <= MOST * (20 + 160 * MEMORY_BOUND[1]) / 0.004
 
 
 def test_an_ngram_draft_is_cut_to_what_pays():

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from app.engine.auto_length import AutoLength
+from app.engine.costs import Costs, DrafterCost
 from app.engine.draft_length import PARTLY
 from app.engine.evidence import EASE, Evidence
 from app.engine.foresight import FEWEST, RECENT, Foresight
-from app.engine.sampler import confidence, peak
+from app.engine.sampler import Sampler, confidence, peak
 from app.engine.watching import WatchingChooser
+from app.errors import DecodeError
 from app.lessons import sound
+from app.protocol import Sampling
 from tests.engine.played_answers import Machine
 
 MACHINE = Machine({1: 0.064, 2: 0.104, 4: 0.125, 8: 0.172, 16: 0.222}, 0.0165, 0.0036)
@@ -52,6 +55,20 @@ def test_whoever_watches_changes_no_choice_and_sees_every_row():
     chooser.accept(3)
     assert inner.taken == [3]
     assert sight.last(5) == pytest.approx([peak(row) for row in rows])
+
+
+def test_a_row_that_is_none_is_refused_with_the_words_for_it():
+    chooser = WatchingChooser(Sampler(Sampling(3, temperature=0.8), 5000), Foresight().sees)
+    with pytest.raises(DecodeError, match="not a number"):
+        chooser.choose(np.full(5000, np.nan, np.float32), 1)
+
+
+def test_heads_are_not_foreseen_since_they_draft_no_further_than_they_are_many():
+    costs = Costs({1: 0.1, 2: 0.11, 4: 0.12, 8: 0.13}, {"draft-mtp": DrafterCost(0.005, 0.001)})
+    policy = AutoLength(Evidence(costs), 15, 512)
+    assert not policy.foresees("draft-mtp")
+    assert not policy.foresees("tree")
+    assert AutoLength(MACHINE.evidence(), 15, 512).foresees("tree")
 
 
 def test_it_is_blind_at_first_and_looks_at_what_is_recent():
@@ -101,7 +118,7 @@ def test_what_was_learned_of_the_target_s_words_outlives_the_file():
 def test_catching_up_waits_for_what_the_target_tells(peak_of_it, is_asked):
     policy = AutoLength(MACHINE.evidence(), 15, 512)
     policy.foresight = Foresight()
-    policy.begin(0.6)
+    policy.begin(3.0)
     for n in range(RECENT):
         assert policy.ask("draft-simple", 80 + n).limit == 0 or not policy.foresight.is_blind
         policy.foresight.sees(peak_of_it)

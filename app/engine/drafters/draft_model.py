@@ -1,8 +1,8 @@
 """Draft with a smaller model of the same vocabulary.
 
 The draft model runs its rows through a copy of the target's sampler chain and draws with *the same
-noise* (:mod:`app.engine.noise`), a little surer than it is, so that it agrees with the target as often as can be.
-Its memory holds a prefix of the confirmed tokens; whatever is missing, the prompt at first and later mostly the
+noise* (:mod:`app.engine.noise`), a little surer than it is where the target is larger, so that they agree as often as
+can be. Its memory holds a prefix of the confirmed tokens; whatever is missing, the prompt at first and later mostly the
 pending token, is evaluated when a draft is asked for. A context that is too short for the text holds its recent
 part: a full one starts again on the last half of what it can hold.
 """
@@ -17,7 +17,7 @@ from app.engine.draft_length import PARTLY, Ask
 from app.engine.llama import NothingAllowedError, Row
 from app.engine.prompt_cache import Held, common_prefix, reusable
 from app.engine.review import Place
-from app.engine.sampler import DRAFT_SHARPNESS, Sampler, confidence
+from app.engine.sampler import Sampler, confidence
 from app.errors import PairError
 from app.protocol import SpecType
 
@@ -78,7 +78,16 @@ class DraftModelDrafter:
 
     name: SpecType = "draft-simple"
 
-    def __init__(self, memory: Memory, held: Held, sampler: Sampler, *, draft_min: int = 0, p_min: float = 0.0) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        held: Held,
+        sampler: Sampler,
+        *,
+        draft_min: int = 0,
+        p_min: float = 0.0,
+        sharpness: float = 1.0,
+    ) -> None:
         """Make a drafter over a draft context.
 
         Args:
@@ -87,12 +96,14 @@ class DraftModelDrafter:
             sampler: the target's sampler of this answer; each draft runs a copy of it.
             draft_min: drafts shorter than this are not used.
             p_min: a draft ends before a token less probable than this.
+            sharpness: draw as from rows whose probabilities are to this power.
         """
         self._memory = memory
         self._held = held
         self._sampler = sampler
         self._draft_min = draft_min
         self._p_min = p_min
+        self._sharpness = sharpness
         self._n_confirmed = 0
         self._last_row = 0
 
@@ -128,7 +139,7 @@ class DraftModelDrafter:
         limit = self.open(tokens, ask)
         if limit <= 0:
             return []
-        sampler = self._sampler.clone(DRAFT_SHARPNESS)
+        sampler = self._sampler.clone(self._sharpness)
         draft: list[int] = []
         try:
             while True:
@@ -199,7 +210,7 @@ class DraftModelDrafter:
 
     def _places(self, tokens: Sequence[int], first: int, n_rows: int) -> list[Place]:
         """Compare the rows at hand, which follow the tokens from ``first`` on, with what came there."""
-        sampler, places = self._sampler.clone(DRAFT_SHARPNESS), []
+        sampler, places = self._sampler.clone(self._sharpness), []
         for i in range(n_rows):
             position = first + i + 1
             if position < len(tokens):

@@ -22,7 +22,7 @@ import numpy as np
 from app.engine.draft_length import Ask
 from app.engine.llama import Hidden, NothingAllowedError, Row
 from app.engine.prompt_cache import common_prefix
-from app.engine.sampler import DRAFT_SHARPNESS, Sampler, confidence
+from app.engine.sampler import Sampler, confidence
 from app.protocol import SpecType
 
 WINDOW = 4096
@@ -208,7 +208,7 @@ class MtpDrafter:
         limit = ask.limit if heads.n_heads == 1 else min(ask.limit, heads.n_heads)
         if limit <= 0 or not memory.feed(tokens, last=True):
             return []
-        sampler = self._sampler.clone(DRAFT_SHARPNESS)
+        sampler = self._sampler.clone()
         draft: list[int] = []
         rows: list[Hidden] = []
         try:
