@@ -283,6 +283,7 @@ class Sampler:
         view = object.__new__(type(self))
         view._sampling, view._n_vocab, view._has_penalties = self._sampling, self._n_vocab, self._has_penalties
         view._draws, view._window, view._chain, view._grammar = False, self._window, self._chain, self._grammar
+        view._sharpness = self._sharpness
         return view
 
     def close(self) -> None:
