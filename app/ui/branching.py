@@ -69,7 +69,7 @@ class Branching(QObject):
     def answer_again(self, number: int) -> None:
         """Let the model answer once more; the answer that is there stays as an alternative."""
         message = self._message(number)
-        if message is None or not self._answering.is_ready():
+        if message is None or not self._answering.is_ready() or not self._chats.can_branch():
             return
         self._chats.cut(number)
         self._answering.begin(self._chats.begin_answer(message.id))
@@ -82,7 +82,7 @@ class Branching(QObject):
         if self._answering.is_remote:
             self._window.notice.say("info", NO_GOING_ON, ASK_AGAIN, expires_s=8)
             return
-        if not self._answering.is_ready():
+        if not self._answering.is_ready() or not self._chats.can_branch():
             return
         with Told(self._window.notice, tr("The answer cannot go on.")):
             self._answering.begin(self._chats.go_on(number))
@@ -102,7 +102,7 @@ class Branching(QObject):
             return
         others = current.alternatives.get(message.id, ())
         at = others.index(message.id) + step if message.id in others else -1
-        if not 0 <= at < len(others):
+        if not 0 <= at < len(others) or not self._chats.can_branch():
             return
         with Told(self._window.notice, tr("The alternative could not be opened.")):
             self._chats.store.branches.switch(others[at])
@@ -119,6 +119,9 @@ class Branching(QObject):
         if self._answering.is_busy:
             self._edit(number, message, text)
             self._window.notice.say("info", BUSY, tr("Stop it first (Esc), or wait for its end."), expires_s=6)
+            return
+        if not self._chats.can_branch():
+            self._edit(number, message, text)
             return
         if message.role == "user" and self._chats.sending.can_edit_aside(message):
             put_back = partial(self._edit, number, message, text)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from app.ui.message import AnswerView
 
 _STILL_SAVING = tr("The attached files are still being saved.")
+_NOT_SAVED = tr("This conversation is not saved yet.")
 _RETRY_MS = 5000
 """How long after a refusal the database is asked again."""
 
@@ -168,7 +169,7 @@ class Chats(QObject):
         if self.sending.is_busy or self.unsent.is_saving:
             self._window.notice.say("info", _STILL_SAVING, tr("Try again in a moment."), expires_s=6)
             return False
-        with Told(self._window.notice, tr("This conversation is not saved yet.")):
+        with Told(self._window.notice, _NOT_SAVED):
             self.write()
             if self.growing is not None:
                 self._writing.make_row(self.growing)
@@ -222,6 +223,13 @@ class Chats(QObject):
     def shown(self) -> tuple[Message, ...]:
         """The messages as they are numbered on the screen."""
         return tuple(m for m in self.current.messages if m.role != "system") if self.current is not None else ()
+
+    def can_branch(self) -> bool:
+        """Write down what was said and is not saved; false if that is refused: another branch would leave it behind."""
+        with Told(self._window.notice, _NOT_SAVED):
+            if self._writing.is_open_behind:
+                self.write()
+        return not self._writing.is_open_behind
 
     def cut(self, number: int) -> None:
         """Take the messages from the ``number``-th on from the screen; in the database they stay."""

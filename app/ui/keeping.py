@@ -100,11 +100,15 @@ class Keeping(QObject):
         """Open a conversation on the branch of a message that was found, and go there."""
         words = self._window.sidebar.query
         with Told(self._window.notice, tr("The message could not be opened.")):
-            is_open = self._chats.current is not None and self._chats.current.id == conversation_id
+            is_open = self._is_open(conversation_id)
+            if is_open and not self._chats.can_branch():
+                return
             if not self._is_answering_in(conversation_id):
                 self._store.branches.switch(message_id)
             if not is_open:
                 self._chats.open(conversation_id)
+                if not self._is_open(conversation_id):
+                    return  # why has been said
             elif not self._is_answering_in(conversation_id):
                 self._chats.reload()
             number = next((n for n, m in enumerate(self._chats.shown) if m.id == message_id), None)
@@ -115,6 +119,9 @@ class Keeping(QObject):
                 self._window.transcript.show_found(term)
                 is_seen = bool(term) and self._window.transcript.shows(number, term)
                 self._window.transcript.go_to_message(number, 0 if is_seen else -1)
+
+    def _is_open(self, conversation_id: int) -> bool:
+        return self._chats.current is not None and self._chats.current.id == conversation_id
 
     def _is_answering_in(self, conversation_id: int) -> bool:
         """Whether an answer grows in it: its branch is not to be left then."""

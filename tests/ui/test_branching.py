@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
+
 import pytest
 from PySide6.QtCore import Qt
 
+from app.chat.store import ChatStore
 from app.protocol import Generate
 from tests.doubles import Answer
 
@@ -150,5 +153,65 @@ def test_an_answer_again_that_says_nothing_leaves_the_old_one(program):
         await idle(program)
         assert texts(program) == ["go", "First."]
         assert alternatives(program) == ["", ""]
+
+    program.run(story)
+
+
+@contextmanager
+def no_room_for(text):
+    """Let the database refuse a message that says this, and nothing else, as a full disk does with a large one."""
+    with closing(ChatStore()) as store, store.transaction() as db:
+        db.execute(
+            "CREATE TRIGGER refuses BEFORE INSERT ON message"
+            f" WHEN new.text = '{text}' BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    yield
+    with closing(ChatStore()) as store, store.transaction() as db:
+        db.execute("DROP TRIGGER refuses")
+
+
+def begin_to_leave_the_branch(program, how, first_id):
+    composer = program.window.composer
+    if how == "switch":
+        arrow(program, 1, "earlier")
+    elif how == "answer again":
+        press(program, 1, "regenerate")
+    elif how == "edit":
+        press(program, 0, "edit")
+        composer.set_text("go, otherwise")
+        composer.on_submit()
+    else:
+        program.window.sidebar.hit_chosen.emit(program.controller.chats.current.id, first_id)
+
+
+@pytest.mark.parametrize("how", ["switch", "answer again", "edit", "search"])
+def test_what_the_database_refused_is_saved_before_the_branch_is_left_or_it_is_not_left(program, how):
+    program.answers = tuple(Answer(f"{n}.") for n in range(6))
+
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        chats.retry.setInterval(100_000)
+        await program.ask("go")
+        first_id = chats.shown[1].id
+        press(program, 1, "regenerate")
+        await idle(program)
+        with no_room_for("a large one"):
+            await program.ask("a large one")
+            before = texts(program)
+            assert (before[2], chats.n_unsaved) == ("a large one", 2)
+            begin_to_leave_the_branch(program, how, first_id)
+            await idle(program)
+            assert (texts(program), chats.n_unsaved) == (before, 2)
+            assert "is not saved yet." in program.window.notice.words
+            if how == "edit":
+                assert (composer.text, composer.is_editing) == ("go, otherwise", True)
+                composer.end_edit()
+        begin_to_leave_the_branch(program, how, first_id)
+        await idle(program)
+        assert (texts(program) != before, chats.n_unsaved) == (True, 0)
+        with closing(ChatStore()) as store:
+            there = [m.text for m in store.all_messages(chats.current.id)]
+        assert there.count("a large one") == 1
+        assert before[3] in there
 
     program.run(story)
