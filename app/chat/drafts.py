@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import blake2b
 
 import msgspec
@@ -16,6 +17,7 @@ import msgspec
 from app.chat.conversation import Attachment
 from app.chat.database import Database
 from app.chat.rows import json_in, json_out, storable
+from app.errors import StoreError
 
 NEW_DRAFT = "draft of a new conversation"
 NEW_FILES = "files of a new conversation"
@@ -67,7 +69,8 @@ class Drafts:
                 self._add(conversation_id, digest, file)
                 there.add(digest)
         self._save_list(conversation_id, json_out(digests) if digests else None)
-        self.sweep(conversation_id)
+        with suppress(StoreError):  # these are kept, whatever becomes of those before
+            self.sweep(conversation_id)
 
     def forget_files(self, conversation_id: int | None) -> None:
         """Keep no files any more; what they took is given back by :meth:`sweep`, or when other files are saved."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from app.chat.conversation import Attachment, Conversation, Message, now
+from app.errors import StoreError
 from app.ui.aside import are_large
 from app.ui.shown import shown_of
 from app.ui.told import Told
@@ -79,7 +81,8 @@ class Sending:
                     written = write(store)
                     for change in changes:
                         change(store)
-                store.drafts.sweep(before_id)
+                with suppress(StoreError):  # the question is saved, whatever becomes of the room its draft took
+                    store.drafts.sweep(before_id)
                 return written
 
             made, row = await self._chats.aside.run(work)

@@ -19,6 +19,8 @@ from tests.ui.test_parting import asked
 
 N_CHARS = 3_800_000
 LARGE = tuple(Attachment(name=f"{n}.txt", text=f"{n} is a line of words.\n" * (N_CHARS // 24)) for n in range(5))
+MIDDLING = Attachment(name="middling.txt", text="words " * 40_000)
+"""Just large enough to be written beside the window."""
 MOST_MS = 60
 """Writing all of them took the event loop 112 ms, sending them three times as long."""
 
@@ -280,3 +282,50 @@ def test_an_answer_to_large_files_does_not_write_them_again(tmp_path):
         answer = store.append(made.id, "assistant", "Read.")
         assert log.stat().st_size - before < 200_000
         assert store.branches.tree(made.id).chosen[row.id] == answer.id
+
+
+@contextmanager
+def nothing_swept():
+    """Let the database refuse to give back what files took that are not kept any more."""
+    with closing(ChatStore()) as store, store.transaction() as db:
+        db.execute("CREATE TRIGGER refuses BEFORE DELETE ON draft_file BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    yield
+    with closing(ChatStore()) as store, store.transaction() as db:
+        db.execute("DROP TRIGGER refuses")
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_question_is_written_once_where_the_room_of_its_draft_is_not_given_back(program, has_begun):
+    program.answers = (Answer(), Answer())
+
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        if has_begun:
+            await program.ask("one")
+        composer.files.add(MIDDLING)
+        composer.flush_draft()
+        await chats.settled()
+        with nothing_swept():
+            await program.ask("read this")
+            assert all(m.id for m in chats.shown)
+            assert not program.window.notice.words
+            chats.on_retry()
+
+    program.run(story)
+    with closing(ChatStore()) as store:
+        (head,) = store.heads()
+        assert [m.text for m in store.all_messages(head.id)][-2:] == ["read this", POEM]
+        assert [m.text for m in store.all_messages(head.id)].count("read this") == 1
+        assert store.drafts.files(head.id) == ()
+
+
+def test_files_are_kept_where_the_room_of_those_before_is_not_given_back():
+    with closing(ChatStore()) as store:
+        made = store.create()
+        store.drafts.save_files(made.id, LARGE[:1])
+        with nothing_swept():
+            store.drafts.save_files(made.id, (MIDDLING,))
+            assert store.drafts.files(made.id) == (MIDDLING,)
+        store.drafts.save_files(made.id, (MIDDLING,))
+        with store.transaction() as db:
+            assert db.execute("SELECT count(*) FROM draft_file").fetchone()[0] == 1
