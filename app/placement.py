@@ -28,8 +28,11 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def words(self) -> str:
-        """Name the devices for a person."""
-        return " + ".join(self.devices) if self.devices else "CPU"
+        """Name the devices for a person, and how many layers they hold if that is not all: it decides the speed."""
+        if not self.devices:
+            return "CPU"
+        layers = "" if self.n_layers < 0 else f", {self.n_layers} layer{'s' * (self.n_layers != 1)}"
+        return " + ".join(self.devices) + layers
 
 
 class Backends(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -62,13 +62,15 @@ class Turn:
         request = self.request
         asked = next((m.content for m in reversed(request.messages) if m.role == "user"), "")
         question = request.prompt if isinstance(request.prompt, str) else asked
-        return RunRecorder(
+        recorder = RunRecorder(
             label=request.label,
             speculation=request.speculation,
             sampling=self.sampling,
             question=question,
             power=power,
         )
+        recorder.told = told_words(request)
+        return recorder
 
     def cancel_unsent(self) -> Run:
         """Tell the reader that it was cancelled before the engine heard of it; return the record of that."""
@@ -156,3 +158,11 @@ def tell(callback: Callable[[T], None], value: T) -> None:
         callback(value)
     except Exception:
         logger.exception("a callback failed")
+
+
+def told_words(request: ChatRequest) -> tuple[str, ...]:
+    """Say what else than its text is wanted of each token: a pass over the whole vocabulary each, so it takes time."""
+    told = ["token colours"] if request.token_details else []
+    if request.n_top_logprobs >= 0:
+        told.append(f"log-probabilities of {request.n_top_logprobs}")
+    return tuple(told)

@@ -7,6 +7,7 @@ what would make the times worthless.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
@@ -25,7 +26,11 @@ __all__ = ["Run", "RunRecorder", "SessionLog", "now_utc", "spec_name"]
 
 
 class RunRecorder:
-    """Counts the events of one generation; ``question`` is kept beside the figures."""
+    """Counts the events of one generation.
+
+    ``question`` is kept beside the figures; ``told`` is set to what else is worked out of each token, in words: that
+    takes time, so it is a condition.
+    """
 
     def __init__(
         self,
@@ -41,6 +46,7 @@ class RunRecorder:
         self._speculation = speculation
         self._sampling = sampling
         self._question = question
+        self.told: Sequence[str] = ()
         self._requested_at = now_utc()
         self._watch = ClockWatch(clocks)
         self._energy = EnergySpan()
@@ -116,7 +122,7 @@ class RunRecorder:
             not_engaged="" if off else self._not_engaged(),
             error=fault.message if fault else self._error,
             question=self._question,
-            sampler=sampler_words(self._sampling),
+            sampler=sampler_words(self._sampling, self.told),
             steps=steps,
         )
         run = self._with_surroundings(run)
@@ -174,7 +180,7 @@ class RunRecorder:
         return self._done.stop_reason if self._done else "cancelled"
 
 
-def sampler_words(sampling: Sampling) -> str:
+def sampler_words(sampling: Sampling, told: Sequence[str] = ()) -> str:
     """Say what the choice of a token goes through beside the temperature: it takes time on every token."""
     said = []
     if sampling.temperature > 0:
@@ -190,6 +196,7 @@ def sampler_words(sampling: Sampling) -> str:
         said += [*penalised, f"over {sampling.penalty_last_n} tokens"]
     if sampling.grammar:
         said.append("grammar")
+    said += told
     return ", ".join(said) or "no filter"
 
 

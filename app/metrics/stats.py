@@ -6,7 +6,6 @@ functions and no others. A figure that has nothing to be computed from is ``None
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Sequence
 
@@ -110,9 +109,11 @@ def median_interval(values: Sequence[float]) -> Interval | None:
         return None
     ordered = sorted(values)
     n = len(ordered)
-    rank, below = 1, 1 / 2**n
-    while rank < n // 2 and 2 * (below + math.comb(n, rank) / 2**n) <= 1 - CONFIDENCE:
-        below += math.comb(n, rank) / 2**n
+    # Binomial coefficients one from another: made anew, those of thousands of answers take a third of a second.
+    rank, n_ways, below = 1, n, 1
+    while rank < n // 2 and 2 * (below + n_ways) / 2**n <= 1 - CONFIDENCE:
+        below += n_ways
+        n_ways = n_ways * (n - rank) // (rank + 1)
         rank += 1
     return Interval(median(ordered), ordered[rank - 1], ordered[n - rank])
 

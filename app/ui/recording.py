@@ -130,8 +130,8 @@ class Recording:
                     run = await self._ask(trial, plan.max_tokens)
                     plain += [run] if is_off(trial.speculation) else []
                     done += 1
+            is_whole = True  # whether or not they make a baseline
             self.baselines = await self._summed_up(plain, plan, watch)
-            is_whole = True
         finally:
             if not is_whole:
                 self._is_cut = True

@@ -6,8 +6,11 @@ import msgspec
 import pytest
 
 from app.errors import DecodeError, EngineDiedError, UsageError
+from app.host.turn import told_words
+from app.host.values import ChatRequest
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.recorder import RunRecorder, SessionLog, spec_name
+from app.placement import Placement
 from app.protocol import (
     Chunk,
     Done,
@@ -437,6 +440,22 @@ def test_samplers_and_bounds_of_drafts_are_conditions(tmp_path):
 )
 def test_what_the_choice_of_a_token_goes_through(sampling, words):
     assert recorder(sampling=sampling).finish().sampler == words
+
+
+def test_what_else_is_worked_out_of_a_token_is_a_condition():
+    watched = recorder(sampling=Sampling(seed=1, temperature=0.0))
+    watched.told = told_words(ChatRequest(messages=(), token_details=True, n_top_logprobs=5))
+    assert watched.finish().sampler == "token colours, log-probabilities of 5"
+    assert told_words(ChatRequest(messages=())) == ()
+
+
+def test_layers_on_a_device_are_a_condition():
+    assert [Placement(("Vulkan0",), n).words for n in (-1, 1, 10)] == [
+        "Vulkan0",
+        "Vulkan0, 1 layer",
+        "Vulkan0, 10 layers",
+    ]
+    assert Placement(n_layers=3).words == "CPU"
 
 
 def test_subscribers_hear_of_every_change_until_they_leave(tmp_path):
