@@ -14,7 +14,7 @@ MOST_ANSWERS = 64
 _MOST = 1e9
 """No count, no speed-up and no saving of seconds is as large."""
 
-_KIND = re.compile(r"[a-z][a-z-]{0,30}~?!?(:[1-9][0-9]{0,3})?", re.ASCII)
+_KIND = re.compile(r"[a-z][a-z-]{0,30}[~+]?!?(:[1-9][0-9]{0,3})?", re.ASCII)
 _WORTH_OF = re.compile(_KIND.pattern + "(@sampled)?", re.ASCII)
 _WORDS_OF = re.compile(_KIND.pattern + "@(greedy|sampled)", re.ASCII)
 

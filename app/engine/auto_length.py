@@ -18,10 +18,9 @@ probability that it does not have.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import accumulate
 
 from app.engine.acceptance import cumulated
@@ -32,7 +31,7 @@ from app.engine.draft_length import PARTLY, Ask
 from app.engine.evidence import EASE, N_NEW, SAMPLED, Evidence, prior_alpha
 from app.engine.foresight import CHEAP, KNOWN, Foresight
 from app.engine.purse import EXPECTED_LOSS, STAKED, Purse
-from app.engine.review import FEW_TO_HEAR, MOST_REVIEWED, Place, plain_steps_at_best
+from app.engine.review import MOST_REVIEWED, Place, plain_steps_at_best
 from app.engine.worth import Worth
 from app.protocol import Plan, Step
 
@@ -59,7 +58,7 @@ class AutoLength:
         n_left: tokens that may still come.
         is_greedy: the most likely word is taken (temperature 0).
         prefill_s: what the answer took before its first token.
-        can_hear: a draft model can say what it would have drafted: no choice depends on more than its row.
+        can_hear: a draft model can say what it would have drafted: a choice depends on its row alone.
         models: who is engaged and runs a model; None is whoever is loaded.
         foresight: what the target's own rows tell; None if nobody looks at them.
         purse: what it may cost.
@@ -109,7 +108,7 @@ class AutoLength:
         views = [(name, all_of_it), (of_part, part)]
         for kind, n_catch_up in views if n_unseen or part < MOSTLY * all_of_it else views[:1]:
             worth = self._foresee(name, kind)
-            if worth.speedup() >= PAYS and self._may_invest(worth, self._catch_up_s(name, n_catch_up)):
+            if worth.speedup() >= PAYS and self._may_invest(worth, name, n_catch_up):
                 limit = self._bearable(name, worth)
                 if limit:
                     self.reason = f"expected {worth.speedup():.2f}x"
@@ -271,10 +270,11 @@ class AutoLength:
             return n_behind
         if n_behind <= MANY:
             return n_behind  # a part of a short text would cost as much
-        of_part = PARTLY if name == "draft-simple" else name
-        bearable_s = self.purse.to_invest_s(self._expected_s(), self._foresee(name, of_part).chance())
-        n_bearable = bisect_right(range(n_behind + 1), bearable_s, key=partial(self._catch_up_s, name)) - 1
-        return max(WINDOW, n_bearable)
+        worth = self._foresee(name, PARTLY if name == "draft-simple" else name)
+        n_bearable = bisect_left(
+            range(n_behind + 1), True, key=lambda n: not self._may_lose(worth, self._catch_up_s(name, n))
+        )
+        return max(WINDOW, n_bearable - 1)
 
     def _catch_up_s(self, name: str, n_tokens: int) -> float:
         return self.evidence.costs.draft_s(name, 0, n_tokens)
@@ -292,17 +292,13 @@ class AutoLength:
 
     def _rate(self) -> float:
         """Return what a second earns otherwise: plain decoding, or a model drafter that pays."""
-        plain_s = self._plain_s()
-        if not plain_s:
-            return 0.0
-        worths = self.evidence.worth.items()
-        speedups = [
-            w.speedup() for kind, w in worths if kind.removesuffix(SAMPLED).removesuffix("~") not in self._pauses
-        ]
-        return max([1.0, *speedups]) / plain_s
+        plain_s, paused = self._plain_s(), self._pauses
+        worths = [(kind.removesuffix(SAMPLED).removesuffix("~"), worth) for kind, worth in self.evidence.worth.items()]
+        speedups = [worth.speedup() for name, worth in worths if name not in paused]
+        return max([1.0, *speedups]) / plain_s if plain_s else 0.0
 
     def _longest(self, name: str) -> int:
-        known = [k for k in range(1, self.n_max + 1) if self.evidence.costs.verify_s(k + 1) is not None]
+        known = [k for k in range(self.n_max + 1) if self.evidence.costs.verify_s(k + 1) is not None]
         return max(known, default=0) if self.worth_preparing(name) else 0
 
     def _n_expected(self) -> float:
@@ -326,18 +322,23 @@ class AutoLength:
         return 0
 
     def _longest_of_a_model(self) -> int:
-        """Return how far a model may draft: as far as was said to begin with, until the pair has taught better."""
+        """Return how far a model may draft: as far as was said to begin with, while the pair is new."""
         start = self.evidence.draft_start
         return min(self.n_max, start) if start and self._is_new() else self.n_max
 
-    def _may_invest(self, worth: Worth, catch_up_s: float) -> bool:
+    def _may_invest(self, worth: Worth, name: str, n_catch_up: int) -> bool:
         """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""
-        is_blind = self.foresight is not None and self.foresight.is_blind
-        if is_blind and catch_up_s > CHEAP * self._plain_s():
-            return False
+        if n_catch_up < FEW:
+            return True  # it is a part of the step
+        catch_up_s = self._catch_up_s(name, n_catch_up)
+        is_blind = self.foresight is not None and self.foresight.is_blind and catch_up_s > CHEAP * self._plain_s()
         saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
-        spent_s = STAKED * (self.prefill_s + self.plain_s)
-        return catch_up_s <= min(saved_s / 2, spent_s, self.purse.to_invest_s(self._expected_s(), worth.chance()))
+        return not is_blind and catch_up_s <= saved_s / 2 and self._may_lose(worth, catch_up_s)
+
+    def _may_lose(self, worth: Worth, catch_up_s: float) -> bool:
+        left_s, spent_s = self._n_expected() * self._plain_s(), STAKED * (self.prefill_s + self.plain_s)
+        chance = worth.chance(1.0 + catch_up_s / left_s) if left_s else 0.0  # that it comes back
+        return catch_up_s <= min(spent_s, self.purse.to_invest_s(self._expected_s(), chance))
 
     def _probe(self, name: str, kind: str, n_catch_up: int) -> Ask:
         """Ask now and then, if the purse bears it."""
@@ -347,7 +348,11 @@ class AutoLength:
             self.reason += ", but this answer can bear no more drafts in vain"
         if not pause.is_over:
             return Ask(0)
-        asked = Asked(name, kind, 0, n_catch_up, is_look=self._bears_a_look(name, n_catch_up))
+        if self._bears_a_look(name, n_look := min(n_catch_up, MOST_REVIEWED)):
+            kind = PARTLY if name == "draft-simple" and n_look < n_catch_up else kind
+            asked = Asked(name, kind, 0, n_look, is_look=True)
+        else:
+            asked = Asked(name, kind, 0, n_catch_up)
         asked.limit = self._longest_try(asked, worth)
         if not asked.limit:
             return Ask(0)
@@ -357,13 +362,9 @@ class AutoLength:
 
     def _bears_a_look(self, name: str, n_catch_up: int) -> bool:
         """Tell whether somebody who can tell what it would have drafted, and of whom little is known, may be asked."""
-        tells = self._can_tell(name) and not self._is_known(name) and min(self._n_unheard, n_catch_up) > 0
-        bears = self.purse.bears_a_look(self._catch_up_s(name, n_catch_up), self._expected_s())
-        return tells and n_catch_up <= FEW_TO_HEAR and bears
-
-    def _is_known(self, name: str) -> bool:
-        """Tell whether the target's own rows say enough of somebody, so that no look is needed."""
-        return self.foresight is not None and self.evidence.n_foreseen(self._of_chain(name), self.is_greedy) >= KNOWN
+        n_known = self.evidence.n_foreseen(self._of_chain(name), self.is_greedy) if self.foresight is not None else 0
+        tells = self._can_tell(name) and n_known < KNOWN and min(self._n_unheard, n_catch_up) > 0
+        return tells and self.purse.bears_a_look(self._catch_up_s(name, n_catch_up), self._expected_s())
 
     def _can_tell(self, name: str) -> bool:
         """Tell whether somebody is a draft model, or branches one: it can say what it would have drafted."""
@@ -376,9 +377,9 @@ class AutoLength:
         what it would have drafted is asked for that, whatever is left for drafts.
         """
         catch_up_s = self._catch_up_s(asked.name, asked.n_catch_up)
-        if not asked.is_look and catch_up_s > self.purse.to_invest_s(self._expected_s(), worth.chance()):
-            return 0
-        return max(int(asked.is_look), self._bearable(asked.name, worth))
+        if asked.is_look or asked.n_catch_up < FEW or self._may_lose(worth, catch_up_s):
+            return max(int(asked.is_look), self._bearable(asked.name, worth))
+        return 0
 
     # --- n-grams ------------------------------------------------------------------------------------
 

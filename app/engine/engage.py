@@ -109,12 +109,15 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     said = spec_name(structs.replace(speculation, types=tuple(names)))
     evidence = pair.evidence_for(n_rows, is_lossy=speculation.lenient > 0)
     guesser = sampler.likeliest() if speculation.lenient else sampler  # the likeliest is typical oftenest
+    policy = _policy(length, evidence, n_max, max_tokens, sampler, frozenset(names) - {"ngram"})
+    if speculation.lenient and isinstance(policy, AutoLength):
+        policy.can_hear = False  # what would be kept is not what the text says
     notices = [_cut(n_exact, wanted_length)] if n_exact and isinstance(wanted_length, int) else []
     if speculation.fixed_shape:
         notices.append(_shaped(n_rows, pair.evidence.costs))
     return Engaged(
         tuple(_make(name, speculation, pair, guesser) for name in names),
-        _policy(length, evidence, n_max, max_tokens, sampler, frozenset(names) - {"ngram"}),
+        policy,
         Engagement(engaged=True, drafter=said, draft_tokens=length, reason=reason, n_exact=n_exact),
         tuple(notices),
         n_rows,

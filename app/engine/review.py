@@ -15,9 +15,6 @@ from app.engine.costs import Costs
 MOST_REVIEWED = 24
 """Rows that are looked at most; each takes memory for its logits."""
 
-FEW_TO_HEAR = 2 * MOST_REVIEWED
-"""Tokens of a catch-up that is no more than a look."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -61,6 +61,7 @@ class Worth:
     _plain: float = 0.0
     _n_foretold: int = 0
     _foretold: float = 0.0
+    _told: tuple[float, float] = (0.0, 0.0)
 
     def expect(self, speedup: float, strength: float) -> None:
         """Take in what the text so far lets expect; the more steps have told themselves, the less that counts."""
@@ -74,6 +75,7 @@ class Worth:
         if self.foreseen_strength:
             self._n_foretold += 1
             self._foretold += math.log(self.foreseen / self.bias)
+            self._told = (self._told[0] + n_tokens, self._told[1] + n_plain_steps)
         self._steps = _FADE * self._steps + 1
         self._tokens = _FADE * self._tokens + n_tokens
         self._plain = _FADE * self._plain + n_plain_steps
@@ -97,9 +99,10 @@ class Worth:
     def error(self) -> tuple[float, ...]:
         """Return what the answer was worth, of what was foreseen: nothing if nothing was."""
         n = self._n_foretold
-        if n < _FEWEST_TOLD or not self.n_plain_steps:
+        n_tokens, n_plain_steps = self._told
+        if n < _FEWEST_TOLD or not n_plain_steps:
             return ()
-        told = math.log(self.n_tokens / self.n_plain_steps) - self._foretold / n
+        told = math.log(n_tokens / n_plain_steps) - self._foretold / n
         return (math.exp(max(-_MOST_ERROR, min(_MOST_ERROR, told)) * n / (n + _STEPS[0])),)
 
     def seen(self) -> float:
@@ -111,10 +114,10 @@ class Worth:
         n, expected = self._expectation()
         return (n * expected + self._tokens) / (n + self._plain)
 
-    def chance(self) -> float:
-        """Return how likely it is that asking pays."""
+    def chance(self, least: float = 1.0) -> float:
+        """Return how likely it is that asking brings more than ``least`` times plain speed."""
         n, expected = self._expectation()
-        surplus = n * (expected - 1) + self._tokens - self._plain
+        surplus = n * (expected - least) + self._tokens - least * self._plain
         return 0.5 * math.erfc(-surplus / (_SPREAD * math.sqrt(2 * (n + self._steps))))
 
     def _expectation(self) -> tuple[float, float]:

@@ -406,7 +406,7 @@ def test_what_a_try_with_the_whole_text_in_view_teaches_is_of_the_whole_text():
     policy = AutoLength(Machine(STEEP, 0.016, 0.002).evidence(), 8, 1024)
     policy.begin(1.0)
     for _ in range(40):
-        ask = policy.ask("draft-simple", 30)
+        ask = policy.ask("draft-simple", 20)
         if ask.limit:
             break
         policy.observe(Step(0.0, 1, 0, 0, 0, 0, 0.0, 0.064, 0, ""), "", 0)

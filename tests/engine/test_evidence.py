@@ -6,7 +6,8 @@ import pytest
 
 from app.engine.auto_length import AutoLength
 from app.engine.costs import Costs
-from app.engine.evidence import Evidence
+from app.engine.evidence import EASE, Evidence
+from app.engine.worth import UsualWorth
 from app.lessons import Counts, Lessons, sound
 from tests.engine.played_answers import Machine, play, recorded
 
@@ -96,3 +97,19 @@ def test_without_a_draft_model_the_answers_with_copies_count():
     for is_greedy in (True, False):
         assert known.n_answers(of_models=False, is_greedy=is_greedy) == 3
         assert not AutoLength(known, 8, 128, is_greedy=is_greedy)._is_new()
+
+
+def test_everything_that_is_learned_outlives_the_file():
+    known = Evidence(Costs({1: 0.1, 2: 0.11}))
+    for is_greedy in (True, False):
+        for one in (*known.calibrations_of_tree(is_greedy), known.calibration_of("draft-simple~" + EASE, is_greedy)):
+            one.observe(0.9, is_kept=True)
+    known.usual_worth["draft-simple~@sampled"] = UsualWorth()
+    known.usual_worth["draft-simple~@sampled"].errors.append(0.5)
+    lessons = known.lessons()
+    assert sound(lessons) == lessons
+    assert {"tree+@greedy", "tree~@sampled", "draft-simple~!@greedy"} <= set(lessons.words)
+    again = Evidence()
+    again.recall(lessons)
+    assert again.lessons() == lessons
+    assert list(again.usual_worth["draft-simple~@sampled"].errors) == [0.5]

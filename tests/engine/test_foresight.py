@@ -123,3 +123,13 @@ def test_catching_up_waits_for_what_the_target_tells(peak_of_it, is_asked):
         assert policy.ask("draft-simple", 80 + n).limit == 0 or not policy.foresight.is_blind
         policy.foresight.sees(peak_of_it)
     assert bool(policy.ask("draft-simple", 80 + RECENT).limit) == is_asked
+
+
+def test_a_purse_that_catching_up_has_filled_does_not_end_what_pays():
+    policy = AutoLength(MACHINE.evidence(), 15, 512)
+    policy.begin(1.0)
+    for _ in range(20):
+        policy._worth("draft-simple", "draft-simple").observe(6, 2.0)
+    policy.purse.invested_s = policy.purse.debt_s = 100.0
+    assert policy.ask("draft-simple", 2).limit
+    assert not policy.ask("draft-simple", 60).limit

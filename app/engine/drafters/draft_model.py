@@ -211,13 +211,13 @@ class DraftModelDrafter:
     def _places(self, tokens: Sequence[int], first: int, n_rows: int) -> list[Place]:
         """Compare the rows at hand, which follow the tokens from ``first`` on, with what came there."""
         sampler, places = self._sampler.clone(self._sharpness), []
-        for i in range(n_rows):
-            position = first + i + 1
-            if position < len(tokens):
+        try:
+            for i in range(min(n_rows, len(tokens) - first - 1)):
                 row = self._memory.row(i)
-                token = sampler.choose(row, position)
-                places.append(Place(confidence(row, token), token == tokens[position]))
-        sampler.close()
+                token = sampler.choose(row, first + i + 1)
+                places.append(Place(confidence(row, token), token == tokens[first + i + 1]))
+        finally:
+            sampler.close()
         return places
 
     def accept(self, tokens: Sequence[int]) -> None:
