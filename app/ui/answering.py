@@ -127,18 +127,19 @@ class Answering(QObject):
         self._task = asyncio.get_running_loop().create_task(self._begin_behind(writing))
 
     async def _begin_behind(self, writing: asyncio.Task[bool]) -> None:
-        may_begin = False
         try:
-            may_begin = await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            self._is_broken_off = True
-            await asyncio.wait([writing])
-        if may_begin and not self._is_broken_off and self.is_ready():
-            self.begin(self._chats.begin_answer())
-            return
-        self._task = None
-        self._window.composer.show_answering(is_answering=False)
-        self._window.composer.unqueue()
+            try:
+                await asyncio.wait([writing])
+            except asyncio.CancelledError:
+                self._is_broken_off = True
+                await asyncio.wait([writing])
+            if not self._is_broken_off and writing.result() and self.is_ready():
+                self.begin(self._chats.begin_answer())
+        finally:
+            if self._task is asyncio.current_task():  # no answer has begun
+                self._task = None
+                self._window.composer.show_answering(is_answering=False)
+                self._window.composer.unqueue()
 
     def is_ready(self) -> bool:
         """Whether something can be answered now; if not, that is explained."""
@@ -169,7 +170,7 @@ class Answering(QObject):
 
     def stop(self) -> None:
         """Stop the answer that is on its way; what it has said stays."""
-        if self._task is None or self._task.done():
+        if self._task is None or self._task.done() or (self._is_broken_off and self._chats.sending.is_busy):
             return
         self._is_broken_off = True
         if self.servers.is_running:

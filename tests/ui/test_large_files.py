@@ -329,3 +329,40 @@ def test_files_are_kept_where_the_room_of_those_before_is_not_given_back():
         store.drafts.save_files(made.id, (MIDDLING,))
         with store.transaction() as db:
             assert db.execute("SELECT count(*) FROM draft_file").fetchone()[0] == 1
+
+
+def test_pressing_esc_again_while_it_is_saved_changes_nothing(program):
+    program.answers = (Answer(), Answer())
+
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await attach(program)
+        program.send("read this")
+        for _ in range(3):
+            composer.editor.stop_pressed.emit()
+            await asyncio.sleep(0.002)
+        assert chats.sending.is_busy
+        assert program.controller.answering.is_busy
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert not chats.sending.is_busy
+        assert composer._button.accessibleName() == "Send"
+        await program.ask("and this")
+        assert [m.text for m in chats.shown] == ["read this", "and this", POEM]
+
+    program.run(story)
+
+
+def test_a_wait_for_files_that_is_ended_twice_leaves_the_composer_ready(program):
+    async def story():
+        answering, composer = program.controller.answering, program.window.composer
+        await attach(program)
+        program.send("read this")
+        await asyncio.sleep(0)
+        answering.stop()
+        await asyncio.sleep(0.002)
+        assert program.controller.chats.sending.is_busy
+        await answering.close()
+        assert composer._button.accessibleName() == "Send"
+        await program.controller.chats.settled()
+
+    program.run(story)
