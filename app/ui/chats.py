@@ -167,13 +167,22 @@ class Chats(QObject):
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
         if self.sending.is_busy or self.unsent.is_saving:
-            self._window.notice.say("info", _STILL_SAVING, tr("Try again in a moment."), expires_s=6)
+            self._say_still_saving()
             return False
         with Told(self._window.notice, _NOT_SAVED):
             self.write()
             if self.growing is not None:
                 self._writing.make_row(self.growing)
         return not (self._writing.is_open_behind or self.unsent.is_open_behind)
+
+    def _say_still_saving(self) -> None:
+        self._window.notice.say("info", _STILL_SAVING, tr("Try again in a moment."), expires_s=6)
+
+    def can_change(self) -> bool:
+        """Whether the open conversation may be changed; not while a question of it is saved, and that is said."""
+        if self.sending.is_busy:
+            self._say_still_saving()
+        return not self.sending.is_busy
 
     def _leave(self) -> None:
         if self.growing is not None:
@@ -226,6 +235,8 @@ class Chats(QObject):
 
     def can_branch(self) -> bool:
         """Write down what was said and is not saved; false if that is refused: another branch would leave it behind."""
+        if not self.can_change():
+            return False
         with Told(self._window.notice, _NOT_SAVED):
             if self._writing.is_open_behind:
                 self.write()

@@ -174,17 +174,18 @@ class Writing:
 
         return write
 
-    def take_written(self, made: Conversation, asked: Message, row: Message) -> None:
-        """Take in that the newest message has been written down so, if its conversation is still open."""
+    def take_written(self, made: Conversation, asked: Message, row: Message) -> bool:
+        """Take in that the newest message has been written down so; false if its conversation is not open any more."""
         current = self.current
         if current is None or not current.messages or current.messages[-1] is not asked:
-            return
+            return False
         if not current.id:
             self.current = current = structs.replace(made, settings=current.settings, messages=current.messages)
             self._window.show_title(made.title)
             if current.settings != made.settings:
                 self._settings[made.id] = current.settings
         self.current = structs.replace(current, messages=(*current.messages[:-1], row))
+        return True
 
     # --- answers --------------------------------------------------------------------------------------
 

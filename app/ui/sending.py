@@ -72,7 +72,7 @@ class Sending:
         return None
 
     async def _send_aside(self, asked: Message, before_id: int | None) -> bool:
-        is_kept = False
+        is_kept, is_open = False, True
         with Told(self._window.notice, _NOT_SAVED):
             write, changes = self._writing.question_aside(), self._chats.unsent.changes()
 
@@ -86,10 +86,9 @@ class Sending:
                 return written
 
             made, row = await self._chats.aside.run(work)
-            self._writing.take_written(made, asked, row)
-            is_kept = True
+            is_kept, is_open = True, self._writing.take_written(made, asked, row)
         self._end(is_kept=is_kept)
-        return True
+        return is_open
 
     def can_edit_aside(self, message: Message) -> bool:
         """Whether a message has files that are to be written once more, beside the window."""

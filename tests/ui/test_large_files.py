@@ -366,3 +366,47 @@ def test_a_wait_for_files_that_is_ended_twice_leaves_the_composer_ready(program)
         await program.controller.chats.settled()
 
     program.run(story)
+
+
+def test_its_conversation_is_neither_deleted_nor_shown_anew_while_a_question_is_saved(program):
+    program.answers = (Answer("First."), Answer("Second."))
+
+    async def story():
+        chats, window = program.controller.chats, program.window
+        await program.ask("one")
+        (question, answer), conversation_id = chats.shown, chats.current.id
+        await attach(program)
+        program.send("read this")
+        for ask in (
+            lambda: window.sidebar.delete_requested.emit(conversation_id),
+            lambda: window.sidebar.hit_chosen.emit(conversation_id, answer.id),
+        ):
+            window.notice.on_close()
+            ask()
+            assert chats.sending.is_busy
+            assert "still being saved" in window.notice.words
+            assert [m.text for m in chats.shown] == ["one", "First.", "read this"]
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert [m.text for m in chats.shown] == ["one", "First.", "read this", "Second."]
+        window.sidebar.hit_chosen.emit(conversation_id, question.id)
+        window.sidebar.delete_requested.emit(conversation_id)
+        assert chats.current is None
+
+    program.run(story)
+
+
+def test_a_question_whose_conversation_is_gone_when_it_is_saved_is_not_answered_elsewhere(program):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        composer.files.add(MIDDLING)
+        program.send("read this")
+        await asyncio.sleep(0)
+        assert chats.sending.is_busy
+        chats.forget()
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert (chats.shown, chats.growing) == ((), None)
+
+    program.run(story)
+    with closing(ChatStore()) as store:
+        (head,) = store.heads()
+        assert [m.text for m in store.all_messages(head.id)] == ["read this"]
