@@ -17,6 +17,9 @@ UNSEEN_S = 180.0
 TIMES = 4.0
 """How many times the longest step seen: a context that is fuller, or a machine that is busier, makes it longer."""
 
+MOST_S = 600.0
+"""However long a step seemed: the machine may have slept meanwhile."""
+
 N_LONG = 256
 """Tokens of a prompt at once that are as long a step as any."""
 
@@ -51,7 +54,7 @@ class Patience:
     @property
     def seconds(self) -> float:
         """How long a step may take that was told to stop."""
-        return max(LEAST_S if self._is_known else UNSEEN_S, TIMES * self._longest_s)
+        return max(LEAST_S if self._is_known else UNSEEN_S, min(MOST_S, TIMES * self._longest_s))
 
     def end(self, waited_s: float) -> None:
         """Take note that it was waited for so long, in vain."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import secrets
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
@@ -23,6 +24,9 @@ T = TypeVar("T")
 Ending = TypeVar("Ending", bound=Last)
 
 logger = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+"""How long an engine that was told to stop is waited for at a time."""
 
 
 class Turn:
@@ -144,12 +148,14 @@ def watch_stop(job: Job, patience: Patience, spawn: Callable[[Coroutine[Any, Any
 async def end_if_stuck(engine: Engine, job: Job, patience: Patience) -> None:
     """End an engine that goes on with what it was told to stop: whoever comes next would wait for ever."""
     wait_s = patience.seconds
-    try:
-        await asyncio.wait_for(job.over.wait(), wait_s)
-    except TimeoutError:
-        patience.end(wait_s)
-        logger.warning("%s", patience.why)
-        await engine.close()
+    for _look in range(math.ceil(wait_s / LOOK_S)):  # a loop that stood, or a machine that slept, costs one of them
+        with suppress(TimeoutError):
+            await asyncio.wait_for(job.over.wait(), min(LOOK_S, wait_s))
+        if job.over.is_set():
+            return
+    patience.end(wait_s)
+    logger.warning("%s", patience.why)
+    await engine.close()
 
 
 def tell(callback: Callable[[T], None], value: T) -> None:

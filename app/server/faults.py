@@ -10,16 +10,20 @@ import msgspec
 
 from app.errors import (
     BusyError,
+    DiskFullError,
     EngineError,
     GrammarError,
     HubAccessError,
     HubNotFoundError,
+    LoadError,
     ModelError,
     ModelNotFoundError,
     PromptTooLongError,
     SlipstreamError,
     UsageError,
 )
+
+LOAD_CANCELLED = "The load was cancelled."
 
 _STATUS: tuple[tuple[type[SlipstreamError], int, str, str | None], ...] = (
     (BusyError, 429, "rate_limit_error", "queue_full"),
@@ -60,6 +64,14 @@ def fault_of(error: SlipstreamError) -> Fault:
     message = f"{error.message} {error.hint}".strip()
     for kind, status, word, code in _STATUS:
         if isinstance(error, kind):
-            headers = {"retry-after": "1"} if status in (429, 503) else {}
+            headers = _again(error) if status in (429, 503) else {}
             return Fault(status, message, word, code or error.code, headers=headers)
-    return Fault(503, message, "server_error", error.code, headers={"retry-after": "1"})
+    return Fault(503, message, "server_error", error.code, headers=_again(error))
+
+
+def _again(error: SlipstreamError) -> dict[str, str]:
+    """Say whether to ask again: what found no room would find none, and unload the models of others each time."""
+    is_in_vain = isinstance(error, LoadError) and error.message != LOAD_CANCELLED
+    if is_in_vain or isinstance(error, DiskFullError):
+        return {"x-should-retry": "false"}  # the OpenAI client listens to it
+    return {"retry-after": "1"}

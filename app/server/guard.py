@@ -138,18 +138,20 @@ class Guard:
         if told.isdecimal() and (len(told) > 15 or int(told) > self._limits.n_body_bytes):
             raise self._too_large()
         parts: list[bytes] = []
+        n_bytes = 0  # counted as they come: tens of thousands of parts may be a byte each
         try:
             async with asyncio.timeout(self._limits.body_s):
                 async for part in _parts(receive):
+                    n_bytes += len(part)
                     self._n_bytes_coming += len(part)
                     parts.append(part)
-                    self._check_size(sum(map(len, parts)))
+                    self._check_size(n_bytes)
         except TimeoutError:
-            self._n_bytes_coming -= sum(map(len, parts))
+            self._n_bytes_coming -= n_bytes
             words = f"The body did not come within {self._limits.body_s:.0f} seconds."
             raise Fault(408, words, code="timeout", headers=_CLOSE) from None
         except BaseException:
-            self._n_bytes_coming -= sum(map(len, parts))
+            self._n_bytes_coming -= n_bytes
             raise
         return b"".join(parts)
 

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.errors import DiskFullError, EngineDiedError, LoadError, UsageError
+from app.server.faults import fault_of
 from app.server.pieces import Pieces, read_call
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
@@ -80,3 +82,17 @@ def test_a_thought_that_the_prompt_began():
 def test_a_call_is_read_in_the_forms_that_models_write(text, wanted):
     call = read_call(text)
     assert (call and (call.name, call.arguments)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("fault", "headers"),
+    [
+        (LoadError("No context of 900000 tokens could be made.", "Choose a shorter one."), {"x-should-retry": "false"}),
+        (DiskFullError("The disk is full.", "Make room."), {"x-should-retry": "false"}),
+        (LoadError("The load was cancelled."), {"retry-after": "1"}),
+        (EngineDiedError("The engine was stopped.", "Ask again."), {"retry-after": "1"}),
+        (UsageError("That is odd.", "Ask otherwise."), {}),
+    ],
+)
+def test_a_client_is_told_to_ask_again_only_where_that_helps(fault, headers):
+    assert dict(fault_of(fault).headers) == headers
