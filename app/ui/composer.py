@@ -67,6 +67,7 @@ class Composer(QFrame):
         self._before_edit = ""
         self._have_files_changed = False
         self._queue: list[tuple[str, tuple[Attachment, ...]]] = []
+        self.may_send: Callable[[], bool] = lambda: True
         self.take_paths: Callable[[list[Path]], None] = self.attach
         self.editor = MessageEditor()
         self.files = AttachmentBar()
@@ -223,17 +224,14 @@ class Composer(QFrame):
     def on_files_changed(self) -> None:
         """Note that there is more or less to send."""
         self._have_files_changed = True
-        if not self._draft.isActive():
-            self._draft.start()
-        self._refresh()
-        self.changed.emit()
+        self.on_text_changed()
 
     # --- sending --------------------------------------------------------------------------------------
 
     def on_submit(self) -> None:
         """Send, put in line while an answer runs, or take what was edited."""
         text = self.text.strip()
-        if not text and not self.files.files:
+        if not (text or self.files.files) or not (self.is_editing or self.may_send()):
             return
         if self._editing is not None:
             if text:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 READING = tr("Reading…")
 _ELSEWHERE = tr("“{name}” was not attached: another conversation was opened meanwhile.")
 _AGAIN = tr("Attach it again where it belongs.")
+_STILL_READING = tr("Still reading “{name}”: your message is not sent yet.")
+_SEND_THEN = tr("Send it when the file is there.")
 
 
 class FileReading(QObject):
@@ -29,9 +31,11 @@ class FileReading(QObject):
         self._composer, self._chats = window.composer, chats
         self._waiting: list[tuple[Path, int]] = []
         self._task: asyncio.Task[None] | None = None
+        self._now: tuple[Path, int] | None = None
         self._n_shown = 0
         chats.shown_other.connect(self.on_shown_other)
         window.composer.take_paths = self.read
+        window.composer.may_send = self.may_send
 
     def on_shown_other(self) -> None:
         """Note that what is written now is for another conversation."""
@@ -48,7 +52,7 @@ class FileReading(QObject):
         self._composer.files.say(READING)
         try:
             while self._waiting:
-                path, n_shown = self._waiting.pop(0)
+                path, n_shown = self._now = self._waiting.pop(0)
                 try:
                     file = await loop.run_in_executor(None, read_text_file, path)
                 except NotTextError as fault:
@@ -59,7 +63,16 @@ class FileReading(QObject):
                 else:
                     self._composer.refused.emit(_ELSEWHERE.format(name=path.name), _AGAIN)
         finally:
+            self._now = None
             self._composer.files.say("")
+
+    def may_send(self) -> bool:
+        """Whether the message has its files; where one is still being read, that is said."""
+        all_left = self._waiting if self._now is None else [self._now, *self._waiting]
+        names = [path.name for path, n_shown in all_left if n_shown == self._n_shown]
+        if names:
+            self._composer.refused.emit(_STILL_READING.format(name=names[0]), _SEND_THEN)
+        return not names
 
     async def settled(self) -> None:
         """Wait until all are read."""

@@ -410,3 +410,52 @@ def test_a_question_whose_conversation_is_gone_when_it_is_saved_is_not_answered_
     with closing(ChatStore()) as store:
         (head,) = store.heads()
         assert [m.text for m in store.all_messages(head.id)] == ["read this"]
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_message_waits_for_the_file_that_is_being_read(program, tmp_path, has_begun):
+    (tmp_path / "a.txt").write_text("words " * 600_000, encoding="utf-8")
+    program.answers = (Answer(), Answer("Second."), Answer("Third."))
+
+    async def story():
+        chats, window, composer = program.controller.chats, program.window, program.window.composer
+        if has_begun:
+            await program.ask("one")
+        await program.controller.counts.close()
+        before = chats.shown
+        composer.take_paths([tmp_path / "a.txt"])
+        for _ in range(2):  # at once, and while it is read
+            window.notice.on_close()
+            program.send("read this")
+            assert (composer.text, chats.shown) == ("read this", before)
+            assert "Still reading “a.txt”" in window.notice.words
+            await asyncio.sleep(0)
+            assert composer.files.words == "Reading…"
+        window.transcript.example_chosen.emit("an example")
+        assert chats.shown == before
+        await chats.reading.settled()
+        composer.on_submit()
+        assert chats.shown[-1].text == "read this"
+        assert [file.name for file in chats.shown[-1].attachments] == ["a.txt"]
+        await program.until(lambda: not program.controller.answering.is_busy)
+
+    program.run(story)
+
+
+def test_a_file_that_is_read_for_another_conversation_holds_nothing_up(program, tmp_path):
+    (tmp_path / "a.txt").write_text("words " * 600_000, encoding="utf-8")
+    program.answers = (Answer(), Answer("Second."))
+
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        composer.take_paths([tmp_path / "a.txt"])
+        await asyncio.sleep(0)
+        chats.new()
+        assert composer.files.words == "Reading…"
+        program.send("two")
+        assert [m.text for m in chats.shown] == ["two"]
+        await program.until(lambda: not program.controller.answering.is_busy)
+        await chats.reading.settled()
+
+    program.run(story)
