@@ -51,6 +51,7 @@ class Unsent(QObject):
         self._is_behind = False  # with what is in the composer for the open conversation
         self._is_new_behind = False
         self._to_save: dict[int | None, tuple[Attachment, ...]] = {}  # beside the window
+        self._in_work: tuple[int | None, ...] = ()  # of which conversation the files are being saved, if any are
         self._are_large: dict[int | None, bool] = {}
         self._saving: asyncio.Task[None] | None = None
         composer = window.composer
@@ -115,7 +116,8 @@ class Unsent(QObject):
         were_large = self._are_large.pop(conversation_id, False)  # giving back what they take is work, too
         if are_large(files):
             self._are_large[conversation_id] = True
-        if conversation_id != 0 and self._chats.aside.is_possible and (were_large or are_large(files)):
+        is_in_line = conversation_id in self._to_save or conversation_id in self._in_work  # and would be newer then
+        if conversation_id != 0 and self._chats.aside.is_possible and (were_large or are_large(files) or is_in_line):
             self._save_aside(conversation_id, files)
         else:
             self._keep_here(lambda: self._store.drafts.save_files(self._conversation_id, files))
@@ -137,6 +139,7 @@ class Unsent(QObject):
         try:
             while self._to_save:
                 conversation_id, files = self._to_save.popitem()
+                self._in_work = (conversation_id,)
                 bar.say(SAVING if files else "")
                 is_kept = False
                 with Told(self._window.notice, NOT_SAVED):
@@ -147,6 +150,7 @@ class Unsent(QObject):
                     self._is_new_behind = self._is_new_behind or conversation_id is None
                     self._chats.see_to_what_waits()
         finally:
+            self._in_work = ()
             bar.say("")
 
     @property
@@ -225,7 +229,10 @@ class Unsent(QObject):
             has_begun: what was sent is a conversation's first message.
         """
         self._note_behind()
-        self._to_save.pop(None if has_begun else self._conversation_id, None)
+        conversation_id = None if has_begun else self._conversation_id
+        self._to_save.pop(conversation_id, None)
+        if conversation_id in self._in_work:  # that was before; what is left is to come after it
+            self._to_save[conversation_id] = () if has_begun else self._window.composer.waiting_files
         if has_begun:
             self._new, self._is_new_behind = Kept(), True
 

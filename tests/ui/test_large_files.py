@@ -21,6 +21,7 @@ N_CHARS = 3_800_000
 LARGE = tuple(Attachment(name=f"{n}.txt", text=f"{n} is a line of words.\n" * (N_CHARS // 24)) for n in range(5))
 MIDDLING = Attachment(name="middling.txt", text="words " * 40_000)
 """Just large enough to be written beside the window."""
+SMALL = (Attachment(name="notes.txt", text="one"), Attachment(name="a.py", text="x = 1"))
 MOST_MS = 60
 """Writing all of them took the event loop 112 ms, sending them three times as long."""
 
@@ -457,5 +458,46 @@ def test_a_file_that_is_read_for_another_conversation_holds_nothing_up(program, 
         assert [m.text for m in chats.shown] == ["two"]
         await program.until(lambda: not program.controller.answering.is_busy)
         await chats.reading.settled()
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_of_files_that_change_while_they_are_saved_the_newest_are_kept(program, is_begun):
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        await program.ask("one")
+        await attach(program)
+        composer.flush_draft()
+        if is_begun:
+            await asyncio.sleep(0.005)
+        for files in ((SMALL[0],), SMALL):
+            composer.files.set_files(files)
+            composer.flush_draft()
+        await chats.settled()
+        assert not chats.unsent.is_behind
+        assert kept(chats.current.id)[1] == SMALL
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_files_that_were_taken_out_while_they_were_saved_do_not_come_back_after_the_message(program, has_begun):
+    program.answers = (Answer(), Answer())
+
+    async def story():
+        chats, composer = program.controller.chats, program.window.composer
+        if has_begun:
+            await program.ask("one")
+        await attach(program)
+        composer.flush_draft()
+        await asyncio.sleep(0.005)
+        assert chats.aside.is_busy
+        composer.take_files()
+        composer.flush_draft()
+        await program.ask("go")
+        await chats.settled()
+        assert not chats.unsent.is_behind
+        assert kept(chats.current.id)[1] == kept(None)[1] == ()
 
     program.run(story)
