@@ -7,6 +7,7 @@ stands; ``begin*`` at the beginning of a word. Capitals do not matter. Everythin
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 SEPARATORS = (
@@ -63,9 +64,20 @@ def terms_of(query: str) -> tuple[Term, ...]:
 
 def snippet_of(text: str, terms: tuple[Term, ...]) -> Snippet:
     """Cut the neighbourhood of the first term that occurs in ``text``, and mark all terms in it."""
+    return snippet_where_found((text,), terms) or _around(text, 0, [term.pattern() for term in terms])
+
+
+def snippet_where_found(texts: Iterable[str], terms: tuple[Term, ...]) -> Snippet | None:
+    """Do that in the first of these texts in which a term occurs; those after it are not asked for."""
     patterns = [term.pattern() for term in terms]
-    hits = [hit.start() for pattern in patterns if (hit := pattern.search(text))]
-    start = min(hits, default=0)
+    for text in texts:
+        hits = [hit.start() for pattern in patterns if (hit := pattern.search(text))]
+        if hits:
+            return _around(text, min(hits), patterns)
+    return None
+
+
+def _around(text: str, start: int, patterns: list[re.Pattern[str]]) -> Snippet:
     # Runs of blanks shrink to one: cut generously, then flatten.
     begin = max(0, start - 8 * _SNIPPET_BEFORE)
     before = " ".join(text[begin:start].split(" "))

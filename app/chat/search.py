@@ -11,11 +11,11 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 
 from app.chat.conversation import Attachment, ConversationHead
 from app.chat.database import time_in
-from app.chat.query import SEPARATORS, Snippet, Term, snippet_of, terms_of
+from app.chat.query import SEPARATORS, Snippet, Term, snippet_of, snippet_where_found, terms_of
 from app.chat.rows import json_in
 from app.protocol import Role
 
@@ -23,6 +23,8 @@ _INDEXED_LENGTH = 3
 _MOST_TRIGRAMS = 150
 _MOST_BEGINNINGS = 5000
 _MOST_AT_ONCE = 1000
+_INDEXED_FILES_CHARS = 1_200_000
+"""So much of the JSON with a message's files goes into the index; see :mod:`app.chat.schema`."""
 _MOST_LOOKED_AT = 20_000
 """Hits looked at to find enough conversations: of a word that is everywhere, the newest are enough."""
 
@@ -150,11 +152,11 @@ def find_messages(
         return ()
     for hit in _hits(db, terms, before_id, conversation_id):
         row = db.execute(
-            "SELECT m.role, m.created_at, m.text, m.reasoning, m.attachments, c.title"
+            "SELECT m.id, m.role, m.created_at, m.text, m.reasoning, c.title"
             " FROM message m JOIN conversation c ON c.id = m.conversation_id WHERE m.id = ?",
             (hit["id"],),
         ).fetchone()
-        snippet = _snippet(row, terms)
+        snippet = _snippet(db, row, terms)
         at = time_in(row["created_at"])
         found.append(
             SearchHit(hit["id"], hit["conversation_id"], row["title"], row["role"], at, snippet.text, snippet.marks)
@@ -279,22 +281,31 @@ def _found_head(
     row = db.execute(f"SELECT {_HEAD} FROM conversation c WHERE id = ?", (conversation_id,)).fetchone()  # noqa: S608
     if message_id is None:
         return _head(row)
-    said = db.execute("SELECT text, reasoning, attachments FROM message WHERE id = ?", (message_id,)).fetchone()
-    return _head(row, _snippet(said, terms), message_id)
+    said = db.execute("SELECT id, text, reasoning FROM message WHERE id = ?", (message_id,)).fetchone()
+    return _head(row, _snippet(db, said, terms), message_id)
 
 
-def _snippet(row: sqlite3.Row, terms: tuple[Term, ...]) -> Snippet:
+def _snippet(db: sqlite3.Connection, row: sqlite3.Row, terms: tuple[Term, ...]) -> Snippet:
     """Cut it from what was said; where nothing of it is there, from what was thought, or from a file."""
-    patterns = [term.pattern() for term in terms]
-    if any(pattern.search(row["text"]) for pattern in patterns):
-        return snippet_of(row["text"], terms)
-    if any(pattern.search(row["reasoning"]) for pattern in patterns):
-        return snippet_of(row["reasoning"], terms)
-    for file in json_in(row["attachments"], tuple[Attachment, ...]) or ():
-        whole = f"{file.name}: {file.text}"
-        if any(pattern.search(whole) for pattern in patterns):
-            return snippet_of(whole, terms)
-    return snippet_of(row["text"], terms)
+    texts = chain((row["text"], row["reasoning"]), _files(db, row["id"]))
+    return snippet_where_found(texts, terms) or snippet_of(row["text"], terms)
+
+
+def _files(db: sqlite3.Connection, message_id: int) -> Iterator[str]:
+    """Yield names and texts of a message's files as far as the index has them; nothing is read before the first."""
+    row = db.execute(
+        "SELECT substr(attachments, 1, ?) AS files FROM message WHERE id = ?", (_INDEXED_FILES_CHARS, message_id)
+    ).fetchone()
+    for file in json_in(row["files"], tuple[Attachment, ...]) or _begun(row["files"] or ""):
+        yield f"{file.name}: {file.text}"
+
+
+def _begun(cut: str) -> tuple[Attachment, ...]:
+    """Read files from JSON that is cut off: in a text, in a sign that is written as several there, or between two."""
+    between = '"},{"name":"'
+    ends = chain((cut[: len(cut) - n] for n in range(len(between))), (cut.rpartition(between)[0],))
+    found = (json_in(end + '"}]', tuple[Attachment, ...]) for end in ends)
+    return next((files for files in found if files), ())
 
 
 def _head(row: sqlite3.Row, snippet: Snippet | None = None, message_id: int | None = None) -> ConversationHead:

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -301,3 +302,40 @@ def test_the_benchmark_runs():
     figures = json.loads(output)["figures"]
     assert set(QUERIES) < set(figures)
     assert figures["worst"]["unit"] == "ms"
+
+
+def peak_bytes(work):
+    """Measure how much Python holds at most while it works."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_large_files_are_read_only_where_nothing_else_is_found_and_as_far_as_they_are_indexed(path):
+    files = tuple(Attachment(name=f"{n}.txt", text=f"a heron, {n}\n" + "words\n" * 600_000) for n in range(3))
+    with closing(ChatStore(path)) as store:
+        asked = Message(role="user", text="a stork", reasoning="a gull", attachments=files, created_at=now())
+        store.add(store.create("A chat").id, asked)
+        for query, most_bytes in (("stork", 500_000), ("gull", 500_000), ("heron", 8_000_000)):
+            for search in (store.search, lambda query: store.heads_page(query, PAGE)):
+                assert peak_bytes(lambda: search(query)) < most_bytes, query  # noqa: B023 - called here
+        assert found(store, "stork") == ["a stork"]
+        assert found(store, "heron")[0].startswith("0.txt: a heron, 0 words")
+
+
+def test_a_snippet_comes_from_files_wherever_the_indexed_part_of_them_ends(path):
+    begin, behind, last = '[{"name":"a.txt","text":"heron ', '\x01"\\é', Attachment(name="b.txt", text="end")
+    n_end = len(r'\u0001\"\\é"},{"name":"b.txt","text":"end"}]')
+    with closing(ChatStore(path)) as store:
+        chat = store.create("A chat").id
+        for n_cut in range(n_end + 1):  # so much of it is still indexed
+            between = "x" * (1_200_000 - len(begin) - n_cut)
+            files = (Attachment(name="a.txt", text=f"heron {between}{behind}"), last)
+            asked = store.add(chat, Message(role="user", text="", attachments=files, created_at=now()))
+            with store.transaction() as db:
+                n_chars = db.execute("SELECT length(attachments) FROM message WHERE id = ?", (asked.id,)).fetchone()[0]
+            assert n_chars == 1_200_000 + n_end - n_cut
+            assert store.search("heron", limit=1)[0].snippet.startswith("a.txt: heron x"), n_cut
