@@ -101,15 +101,16 @@ class Keeping(QObject):
         words = self._window.sidebar.query
         with Told(self._window.notice, tr("The message could not be opened.")):
             is_open = self._is_open(conversation_id)
-            if is_open and not self._chats.can_branch():
+            is_answering = self._is_answering_in(conversation_id)
+            if not (is_open and is_answering) and not self._chats.can_branch():
                 return
-            if not self._is_answering_in(conversation_id):
+            if not is_answering:
                 self._store.branches.switch(message_id)
             if not is_open:
                 self._chats.open(conversation_id)
                 if not self._is_open(conversation_id):
                     return  # why has been said
-            elif not self._is_answering_in(conversation_id):
+            elif not is_answering:
                 self._chats.reload()
             number = next((n for n, m in enumerate(self._chats.shown) if m.id == message_id), None)
             if number is None:

@@ -176,6 +176,8 @@ def begin_to_leave_the_branch(program, how, first_id):
         arrow(program, 1, "earlier")
     elif how == "answer again":
         press(program, 1, "regenerate")
+    elif how == "go on":
+        press(program, 1, "go_on")
     elif how == "edit":
         press(program, 0, "edit")
         composer.set_text("go, otherwise")
@@ -184,9 +186,9 @@ def begin_to_leave_the_branch(program, how, first_id):
         program.window.sidebar.hit_chosen.emit(program.controller.chats.current.id, first_id)
 
 
-@pytest.mark.parametrize("how", ["switch", "answer again", "edit", "search"])
+@pytest.mark.parametrize("how", ["switch", "answer again", "go on", "edit", "search"])
 def test_what_the_database_refused_is_saved_before_the_branch_is_left_or_it_is_not_left(program, how):
-    program.answers = tuple(Answer(f"{n}.") for n in range(6))
+    program.answers = tuple(Answer(f"{n}.", stop_reason="length") for n in range(6))
 
     async def story():
         chats, composer = program.controller.chats, program.window.composer

@@ -14,6 +14,7 @@ from app.chat.conversation import now
 from app.chat.store import ChatStore
 from app.ui.listing import MOST_FOUND, PAGE
 from tests.doubles import POEM, Answer
+from tests.ui.test_branching import idle, no_room_for, press
 
 
 def listed(program):
@@ -316,5 +317,29 @@ def test_at_midnight_today_becomes_yesterday(program):
         listing.clock = lambda: now() - timedelta(days=1)  # the clock is set back
         listing.on_look_at_day()
         assert program.window.sidebar._list().rows.rows[0].words == "Today"
+
+    program.run(story)
+
+
+def test_a_hit_elsewhere_changes_no_branch_where_the_open_conversation_is_not_saved(program):
+    program.answers = tuple(Answer(f"{n}.") for n in range(6))
+
+    async def story():
+        chats, window = program.controller.chats, program.window
+        chats.retry.setInterval(100_000)
+        await program.ask("go")
+        there, first_id = chats.current.id, chats.shown[1].id
+        press(program, 1, "regenerate")
+        await idle(program)
+        chats.new()
+        await program.ask("here")
+        with no_room_for("a large one"):
+            await program.ask("a large one")
+            window.sidebar.hit_chosen.emit(there, first_id)
+            assert chats.shown[2].text == "a large one"
+            assert "is not saved yet." in window.notice.words
+            assert [m.text for m in chats.store.load(there).messages] == ["go", "1."]
+        window.sidebar.hit_chosen.emit(there, first_id)
+        assert (chats.current.id, [m.text for m in chats.shown]) == (there, ["go", "0."])
 
     program.run(story)
