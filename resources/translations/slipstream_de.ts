@@ -7523,5 +7523,13 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <source>Attach it again where it belongs.</source>
         <translation>Hängen Sie die Datei dort noch einmal an, wo sie hingehört.</translation>
     </message>
+    <message>
+        <source>Still reading “{name}”: your message is not sent yet.</source>
+        <translation>„{name}“ wird noch gelesen: Ihre Nachricht ist noch nicht gesendet.</translation>
+    </message>
+    <message>
+        <source>Send it when the file is there.</source>
+        <translation>Senden Sie sie, wenn die Datei da ist.</translation>
+    </message>
 </context>
 </TS>
