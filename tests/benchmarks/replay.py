@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from app.engine.cancel import CancelFlag
 from app.engine.cost_curve import measure_costs
@@ -42,6 +43,15 @@ def measured_curve(pair: LoadedPair, position: int, repeat: int = 5) -> Curve:
     draft = next((cost for cost in at.drafters if cost.drafter == "draft-simple"), None)
     rows_s = {row.n_rows: row.median_s for row in at.rows}
     return Curve(rows_s, draft.token_s if draft else 0.0, draft.catch_up_token_s if draft else 0.0)
+
+
+def usual_curve(curves: Sequence[Curve]) -> Curve:
+    """Return the medians of curves measured one after the other: a shared machine does not stay the same."""
+    return Curve(
+        {n_rows: median(curve.rows_s[n_rows] for curve in curves) for n_rows in curves[0].rows_s},
+        median(curve.token_s for curve in curves),
+        median(curve.caught_up_token_s for curve in curves),
+    )
 
 
 class Words:

@@ -3,7 +3,8 @@
 For each prompt set and temperature: answer time and decode speed of each way as a ratio to plain decoding of the same
 prompt in the same round, whether the text is the same, and how close ``auto`` comes to the best fixed length. "Best of
 several" is biased upwards by noise, so that comparison replays the steps on the cost curve measured in this run
-(``tests/benchmarks/replay.py``); the wall-clock ratio stands beside it.
+(``tests/benchmarks/replay.py``): after each prompt, and the medians of it, since the machine changes meanwhile. The
+wall-clock ratio stands beside it.
 
     python -m tests.benchmarks.speculation TARGET [--draft D] [--types T,…] [--lengths 1,3,5,auto] [--sets code,prose]
         [--temperatures 0,0.8] [--tokens N] [--prompts N] [--turns N] [--json]
@@ -25,7 +26,16 @@ from app.metrics.prompts import load_prompts
 from app.metrics.stats import decode_tps
 from app.protocol import Chunk, DraftTokens, Generate, Load, Sampling, Speculation, Step
 from tests.benchmarks.figures import Figure, arguments, report
-from tests.benchmarks.replay import LENGTHS, Words, fixed_s, fixed_steps, measured_curve, recorded_s
+from tests.benchmarks.replay import (
+    LENGTHS,
+    Curve,
+    Words,
+    fixed_s,
+    fixed_steps,
+    measured_curve,
+    recorded_s,
+    usual_curve,
+)
 
 PLAIN = "plain"
 N_CTX = 4096
@@ -78,18 +88,21 @@ def ways(types: Sequence[str], lengths: Sequence[DraftTokens], *, exact: bool) -
     }
 
 
-def run_set(session, prompts, sampling, kinds, n_tokens, n_turns) -> dict[str, list[Timed]]:
-    """Answer every prompt every way in every round; the order turns with each."""
+def run_set(session, prompts, sampling, kinds, n_tokens, n_turns) -> tuple[dict[str, list[Timed]], list[Curve]]:
+    """Answer every prompt every way in every round, and measure the costs after it; the order turns with each."""
     timed: dict[str, list[Timed]] = defaultdict(list)
-    names = list(kinds)
+    names, curves = list(kinds), []
     for turn in range(n_turns):
         for at, prompt in enumerate(prompts):
             shift = (turn + at) % len(names)
             for name in names[shift:] + names[:shift]:
                 timed[name].append(answer(session, prompt, sampling, kinds[name], n_tokens))
+            if session._pair.draft is not None:
+                last = timed[PLAIN][-1]
+                curves.append(measured_curve(session._pair, len(last.prompt) + len(last.token_ids) // 2, repeat=3))
     if len({len(answers) for answers in timed.values()}) != 1:
         raise SystemExit("the ways have unequal numbers of answers")
-    return timed
+    return timed, curves
 
 
 def warm_up(session, sets, way, temperature, n_tokens) -> None:
@@ -139,10 +152,9 @@ def near_ties(label, session, timed) -> Iterator[Figure]:
             target.context.rewind(0)
 
 
-def replayed(label, session, words, timed, sampling) -> Iterator[Figure]:
+def replayed(label, words, timed, curves, sampling) -> Iterator[Figure]:
     """Compare auto with every fixed length on the cost curve, and the shared noise with the most likely word."""
-    plain, pair = timed[PLAIN], session._pair
-    curve = measured_curve(pair, max(len(one.prompt) + len(one.token_ids) // 2 for one in plain))
+    plain, curve = timed[PLAIN], usual_curve(curves)
     n_plain = sum(len(one.token_ids) - 1 for one in plain)
     agreed = [words.agreement(one.prompt, one.token_ids, sampling, likeliest=False) for one in plain]
     fixed_s_of = {0: n_plain * curve.rows_s[1]}
@@ -206,11 +218,11 @@ def main() -> None:
             for name in sets:
                 prompts = load_prompts(name)[: chosen.prompts]
                 sampling = Sampling(seed=7, temperature=temperature)
-                timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
+                timed, curves = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
                 label = f"{name} T={temperature:g}"
                 new = [*figures(label, timed), *near_ties(label, session, timed)]
                 if words is not None:
-                    new += replayed(label, session, words, timed, sampling)
+                    new += replayed(label, words, timed, curves, sampling)
                 found += new
                 if not chosen.json:
                     report(new, as_json=False)
