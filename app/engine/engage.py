@@ -191,13 +191,18 @@ def _policy(
             return FixedLength(length)
 
 
+def sharpness_of(pair: LoadedPair) -> float:
+    """Return how much surer than it is the pair's draft model draws."""
+    is_smaller = pair.draft is not None and pair.draft.model.n_params < MUCH_SMALLER * pair.target.model.n_params
+    return DRAFT_SHARPNESS if is_smaller else 1.0
+
+
 def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: Sampler) -> Drafter:
     if name == "tree" and (source := pair.branches()) is not None:
         of = _make(source, speculation, pair, sampler)
         if isinstance(of, DraftModelDrafter | MtpDrafter):
             return TreeDrafter(
                 of,
-                sampler,
                 pair.evidence_for(0, is_lossy=speculation.lenient > 0).calibrations_of_tree(sampler.is_greedy),
                 n_leaves_max=pair.target.context.n_leaves_max,
                 draft_min=speculation.draft_min,
@@ -210,7 +215,7 @@ def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: S
             sampler,
             draft_min=speculation.draft_min,
             p_min=speculation.p_min,
-            sharpness=DRAFT_SHARPNESS if pair.draft.model.n_params < MUCH_SMALLER * pair.target.model.n_params else 1.0,
+            sharpness=sharpness_of(pair),
         )
     if name == "draft-mtp" and pair.heads is not None:
         return MtpDrafter(pair.heads.memory, sampler, draft_min=speculation.draft_min, p_min=speculation.p_min)

@@ -186,6 +186,7 @@ class Sampler:
         ids, logits = self._chain.apply(candidates, row[candidates])
         scores = logits.astype(np.float64)
         if self._draws:
+            scores *= self._sharpness
             scores += gumbel(self._sampling.seed, position, ids)
         order = np.lexsort((ids, -scores))[:N_CONFIDENCE]
         weights = np.exp(scores[order] - scores[order[0]])

@@ -148,10 +148,10 @@ class Count:
 class Player:
     """Counts the steps of known texts with one draft model."""
 
-    def __init__(self, draft: Model, n_ctx: int, n_threads: int, n_vocab: int) -> None:
+    def __init__(self, draft: Model, n_ctx: int, n_threads: int, n_vocab: int, sharpness: float) -> None:
         self._context = Context(draft, Shape(n_ctx, n_threads, RememberedRows.n_batch + 1))
         self._known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
-        self._n_vocab = n_vocab
+        self._n_vocab, self._sharpness = n_vocab, sharpness
 
     def count(self, texts: Sequence[Text], n_draft: int, evidence: Evidence | None) -> Count:
         """Draft so many tokens a step, or nodes of trees that learn in ``evidence``."""
@@ -159,11 +159,11 @@ class Player:
         n_fed = 0
         for text in texts:
             memory, sampler = RememberedRows(self._context, self._known), sampler_of(text, self._n_vocab)
-            chain = DraftModelDrafter(memory, Held(), sampler)
+            chain = DraftModelDrafter(memory, Held(), sampler, sharpness=self._sharpness)
             drafter: Drafter = chain
             if evidence is not None:
                 known = evidence.calibrations_of_tree(sampler.is_greedy)
-                drafter = TreeDrafter(chain, sampler, known, n_leaves_max=N_LEAVES)
+                drafter = TreeDrafter(chain, known, n_leaves_max=N_LEAVES)
             steps += steps_of(text, drafter, n_draft)
             drafter.close()
             sampler.close()

@@ -15,11 +15,13 @@ plain decoding, by the time of whole answers; ``--rows none --auto`` does only t
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
 from app.engine.cancel import CancelFlag
+from app.engine.engage import sharpness_of
 from app.engine.evidence import Evidence
 from app.engine.session import Session
 from app.engine.template import Renderer
@@ -84,9 +86,9 @@ def played(label: str, player: Player, texts: Sequence[Text], known: dict[int, E
     yield Figure(f"{label} tokens of {len(texts)} texts", (n_tokens,), "")
     for n_rows, evidence in known.items():
         chain, tree = player.count(texts, n_rows - 1, None), player.count(texts, n_rows - 1, evidence)
-        yield Figure(f"{label} chain:{n_rows} tokens/step", (chain.tokensper_step,), "")
-        yield Figure(f"{label} tree:{n_rows} tokens/step", (tree.tokensper_step,), "")
-        ratio = tree.tokensper_step / chain.tokensper_step
+        yield Figure(f"{label} chain:{n_rows} tokens/step", (chain.tokens_per_step,), "")
+        yield Figure(f"{label} tree:{n_rows} tokens/step", (tree.tokens_per_step,), "")
+        ratio = tree.tokens_per_step / chain.tokens_per_step
         yield Figure(f"{label} tree÷chain at {n_rows}, tokens/step", (ratio,), "x", ">= 0.98")
         yield Figure(f"{label} tree:{n_rows} branched", (tree.n_branched / max(1, tree.n_steps),), "share")
         fed = tree.n_fed / tree.n_tokens * chain.n_tokens / chain.n_fed
@@ -102,11 +104,10 @@ def _player(session: Session) -> Player:
     pair = session._pair
     if pair is None or pair.draft is None:
         raise SystemExit("--played needs a draft model")
-    return Player(pair.draft.model, N_CTX, pair.n_threads, pair.target.model.n_vocab)
+    return Player(pair.draft.model, N_CTX, pair.n_threads, pair.target.model.n_vocab, sharpness_of(pair))
 
 
-def main() -> None:
-    """Measure and print."""
+def _options() -> argparse.ArgumentParser:
     parser = arguments("Token trees against chains at equal row budgets.", n_turns=1)
     parser.add_argument("target")
     parser.add_argument("--draft")
@@ -120,35 +121,69 @@ def main() -> None:
         "--auto", action="store_true", help="the rule that chooses the length, too, without and with trees"
     )
     parser.add_argument("--ngram-first", action="store_true", help="n-gram before both where the rule chooses")
-    chosen = parser.parse_args()
+    return parser
+
+
+def _load(session: Session, target: str, draft: str | None) -> str:
+    """Load a pair with room for trees; return who drafts the chains.
+
+    Raises:
+        SystemExit: it cannot draft trees.
+    """
+    *_progress, loaded = session.load(Load(id=0, target=target, draft=draft, n_ctx=N_CTX, trees=True), CancelFlag())
+    if not isinstance(loaded, Loaded) or "tree" not in loaded.drafters:
+        raise SystemExit(f"no token trees: {loaded}")
+    for notice in loaded.notices:
+        print(notice.message, file=sys.stderr)
+    return "draft-simple" if "draft-simple" in loaded.drafters else "draft-mtp"
+
+
+def _by_clock(
+    session: Session, source: str, chosen: argparse.Namespace, temperature: float
+) -> Iterator[Iterable[Figure]]:
+    """Answer every set each way, by turns; yield its figures."""
+    first = ("ngram",) if chosen.ngram_first else ()
+    kinds = ways(source, _budgets(chosen), with_auto=chosen.auto, first=first)
+    sampling, sets = Sampling(seed=7, temperature=temperature), chosen.sets.split(",")
+    warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
+    for name in sets:
+        timed = run_set(session, load_prompts(name)[: chosen.prompts], sampling, kinds, chosen.tokens, chosen.turns)
+        yield figures(f"{name} T={temperature:g}", source, timed)
+
+
+def _by_count(
+    session: Session, player: Player, chosen: argparse.Namespace, temperature: float
+) -> Iterator[Iterable[Figure]]:
+    """Answer every prompt once and count the steps of each way; what trees learn goes from set to set."""
+    known = {n_rows: Evidence() for n_rows in _budgets(chosen)}
+    sampling = Sampling(seed=7, temperature=temperature)
+    for name in chosen.sets.split(","):
+        prompts = load_prompts(name)[: chosen.prompts]
+        answers = [answer(session, one, sampling, Speculation(), chosen.tokens) for one in prompts]
+        texts = [Text(one.prompt, one.token_ids, sampling) for one in answers]
+        yield played(f"{name} T={temperature:g}", player, texts, known)
+
+
+def _budgets(chosen: argparse.Namespace) -> list[int]:
+    return [int(word) for word in chosen.rows.split(",") if word.isdecimal()]
+
+
+def main() -> None:
+    """Measure and print."""
+    chosen = _options().parse_args()
     session = Session(Renderer())
     found: list[Figure] = []
     player = None
     try:
-        command = Load(id=0, target=chosen.target, draft=chosen.draft, n_ctx=N_CTX, trees=True)
-        *_progress, loaded = session.load(command, CancelFlag())
-        if not isinstance(loaded, Loaded) or "tree" not in loaded.drafters:
-            raise SystemExit(f"no token trees: {loaded}")
-        for notice in loaded.notices:
-            print(notice.message, file=sys.stderr)
-        source = "draft-simple" if "draft-simple" in loaded.drafters else "draft-mtp"
-        budgets = [int(word) for word in chosen.rows.split(",") if word.isdecimal()]
-        kinds = ways(source, budgets, with_auto=chosen.auto, first=("ngram",) if chosen.ngram_first else ())
+        source = _load(session, chosen.target, chosen.draft)
         player = _player(session) if chosen.played else None
         for temperature in map(float, chosen.temperatures.split(",")):
-            sets, known = chosen.sets.split(","), {n_rows: Evidence() for n_rows in budgets}
             if player is None:
-                warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
-            for name in sets:
-                sampling, prompts = Sampling(seed=7, temperature=temperature), load_prompts(name)[: chosen.prompts]
-                label = f"{name} T={temperature:g}"
-                if player is None:
-                    timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
-                    new = list(figures(label, source, timed))
-                else:
-                    answers = [answer(session, one, sampling, kinds[PLAIN], chosen.tokens) for one in prompts]
-                    texts = [Text(one.prompt, one.token_ids, sampling) for one in answers]
-                    new = list(played(label, player, texts, known))
+                of_sets = _by_clock(session, source, chosen, temperature)
+            else:
+                of_sets = _by_count(session, player, chosen, temperature)
+            for of_set in of_sets:
+                new = list(of_set)
                 found += new
                 if not chosen.json:
                     report(new, as_json=False)

@@ -69,7 +69,7 @@ def answered_s(machine, pair, sampling, *, with_trees, seed):
         sampler = Sampler(sampling, N_VOCAB, prompt)
         drafter = DraftModelDrafter(draft, held, sampler)
         if with_trees:
-            drafter = TreeDrafter(drafter, sampler, known.calibrations_of_tree(sampler.is_greedy), n_leaves_max=16)
+            drafter = TreeDrafter(drafter, known.calibrations_of_tree(sampler.is_greedy), n_leaves_max=16)
         known.begin_answer()
         length = OnAMachine(known, N_MAX, N_TOKENS, sampler.is_greedy).on(machine, draft, rng)
         length.foresight = Foresight()

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from app.engine.engage import sharpness_of
 from app.engine.evidence import Evidence
 from app.engine.session import Session
 from app.engine.template import Renderer
@@ -20,7 +21,7 @@ def test_steps_are_counted_as_the_loop_takes_them(tiny_pair, sampling):
     session = Session(Renderer())
     load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512, trees=True)
     pair, prompt = session._pair, PROMPTS[1]
-    player = Player(pair.draft.model, 512, 1, pair.target.model.n_vocab)
+    player = Player(pair.draft.model, 512, 1, pair.target.model.n_vocab, sharpness_of(pair))
     try:
         plain = answer(session, prompt, sampling, max_tokens=80)
         text = Text(session._prompting.said[: plain.started.prompt_tokens], plain.token_ids, sampling)

@@ -30,7 +30,7 @@ from app.engine.drafters.ngram import NgramDrafter
 from app.engine.drafters.tree import TreeDrafter
 from app.engine.llama import DecodeCancelledError, NothingAllowedError
 from app.engine.prompt_cache import Held, reusable
-from app.engine.sampler import Sampler
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler
 from app.engine.speculate import Generation, speculate
 from app.errors import DecodeError
 from app.protocol import Sampling
@@ -86,6 +86,7 @@ class Turn:
     fault: tuple[str, int, bool] | None
     n_rows: int | None
     grammar: tuple[int, int] | None
+    sharpness: float
     lenient: float
     forgets: bool
     keep: float
@@ -134,6 +135,7 @@ TURNS = st.builds(
     ),
     n_rows=rarely(st.integers(1, 32)),
     grammar=rarely(rarely(st.tuples(st.integers(2, 9), st.integers(0, 60)))),
+    sharpness=st.sampled_from([1.0, DRAFT_SHARPNESS]),
     lenient=st.just(0.0),
     forgets=st.sampled_from([False, False, False, True]),
     keep=st.floats(0, 1),
@@ -295,18 +297,21 @@ class Loaded:
             case "ngram":
                 return NgramDrafter(turn.draft_min)
             case "draft":
-                return DraftModelDrafter(self.draft, self.held, sampler, **how)
+                return self.draft_model(turn, sampler, how)
             case "mtp":
                 return MtpDrafter(self.heads_memory, sampler, **how)
             case "tree":
-                return self.tree(DraftModelDrafter(self.draft, self.held, sampler, **how), sampler, how)
+                return self.tree(self.draft_model(turn, sampler, how), sampler, how)
             case "mtp-tree":
                 return self.tree(MtpDrafter(self.heads_memory, sampler, **how), sampler, how)
         return Guesser(whole, turn.n_right)
 
+    def draft_model(self, turn: Turn, sampler: Sampler, how) -> DraftModelDrafter:
+        return DraftModelDrafter(self.draft, self.held, sampler, **how, sharpness=turn.sharpness)
+
     def tree(self, source, sampler: Sampler, how) -> TreeDrafter:
         known = self.evidence.calibrations_of_tree(sampler.is_greedy)
-        return TreeDrafter(source, sampler, known, n_leaves_max=self.target.n_leaves_max, **how)
+        return TreeDrafter(source, known, n_leaves_max=self.target.n_leaves_max, **how)
 
     def able(self, names):
         """Leave out who would share a memory with a tree, and trees over heads that cannot go back."""

@@ -8,12 +8,12 @@ import time
 import pytest
 
 from app.engine.calibration import Calibration, of_best_children, of_other_children
-from app.engine.draft_length import FixedLength
+from app.engine.draft_length import Ask, FixedLength
 from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.tree import TreeDrafter
 from app.engine.evidence import Evidence
 from app.engine.prompt_cache import Held
-from app.engine.sampler import Sampler
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler
 from app.engine.speculate import Generation, speculate
 from app.protocol import Sampling
 from tests.engine.scripted import ScriptedMemory
@@ -36,7 +36,7 @@ def counted(pair: str, temperature: float, n_rows: int, n_answers: int, *, with_
         sampler = Sampler(Sampling(seed=4, temperature=temperature), N_VOCAB, prompt)
         drafter = DraftModelDrafter(draft, held, sampler)
         if with_trees:
-            drafter = TreeDrafter(drafter, sampler, known.calibrations_of_tree(sampler.is_greedy), n_leaves_max=16)
+            drafter = TreeDrafter(drafter, known.calibrations_of_tree(sampler.is_greedy), n_leaves_max=16)
         length, started_s = FixedLength(n_rows - 1), time.perf_counter()
         g = Generation(target, list(prompt), sampler, lambda _: False, N_TOKENS, (drafter,), length, started_s)
         steps += [outcome.step for outcome in speculate(g)][1:]
@@ -92,3 +92,29 @@ def test_rare_words_learn_from_each_other():
         others.observe(0.02, is_kept=True)
     assert 0 < best.share(0.55) < 0.5
     assert 0.4 < others.share(0.4) < 1
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_best_way_of_a_tree_is_what_its_source_would_draft_as_a_chain(pair):
+    """Also where the source draws surer than it is, which changes some of what it draws."""
+    peakedness, blur = PAIRS[pair]
+    draft = ScriptedMemory(n_vocab=N_VOCAB, n_ctx=512, peakedness=peakedness, blur=blur)
+    held, known, chains, n_compared = Held(), Evidence(), {}, 0
+    for n in range(40):
+        prompt = [random.Random(100 * n + i).randrange(N_VOCAB) for i in range(20)]
+        sampler = Sampler(Sampling(seed=4, temperature=0.8), N_VOCAB, prompt)
+        for sharpness in (1.0, DRAFT_SHARPNESS):
+            source = DraftModelDrafter(draft, held, sampler, sharpness=sharpness)
+            chain = chains[n, sharpness] = source.draft(prompt, Ask(4, source.n_behind(prompt)))
+            trees = TreeDrafter(source, known.calibrations_of_tree(is_greedy=False), n_leaves_max=16)
+            tree = trees.draft(prompt, Ask(12, trees.n_behind(prompt)))
+            node, best = -1, []
+            while (node := next((i for i, parent in enumerate(tree.parents) if parent == node), None)) is not None:
+                best.append(tree.tokens[node])
+            n_shared = min(len(best), len(chain))
+            assert best[:n_shared] == chain[:n_shared]
+            n_compared += n_shared
+            trees.close()
+        sampler.close()
+    assert n_compared > 80
+    assert pair == "sure" or any(chains[n, 1.0] != chains[n, DRAFT_SHARPNESS] for n in range(40))

@@ -139,7 +139,7 @@ class DraftModelDrafter:
         limit = self.open(tokens, ask)
         if limit <= 0:
             return []
-        sampler = self._sampler.clone(self._sharpness)
+        sampler = self.ahead()
         draft: list[int] = []
         try:
             while True:
@@ -159,6 +159,10 @@ class DraftModelDrafter:
         finally:
             sampler.close()
         return draft if len(draft) >= self._draft_min else []
+
+    def ahead(self) -> Sampler:
+        """Return a copy of the answer's sampler, to look ahead with; it draws as this drafter does."""
+        return self._sampler.clone(self._sharpness)
 
     def open(self, tokens: Sequence[int], ask: Ask) -> int:
         """Take in the text; return how far a draft can go, and have the row after the text at hand if it can."""
@@ -210,7 +214,7 @@ class DraftModelDrafter:
 
     def _places(self, tokens: Sequence[int], first: int, n_rows: int) -> list[Place]:
         """Compare the rows at hand, which follow the tokens from ``first`` on, with what came there."""
-        sampler, places = self._sampler.clone(self._sharpness), []
+        sampler, places = self.ahead(), []
         try:
             for i in range(min(n_rows, len(tokens) - first - 1)):
                 row = self._memory.row(i)

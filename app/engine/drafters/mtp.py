@@ -208,7 +208,7 @@ class MtpDrafter:
         limit = ask.limit if heads.n_heads == 1 else min(ask.limit, heads.n_heads)
         if limit <= 0 or not memory.feed(tokens, last=True):
             return []
-        sampler = self._sampler.clone()
+        sampler = self.ahead()
         draft: list[int] = []
         rows: list[Hidden] = []
         try:
@@ -231,6 +231,10 @@ class MtpDrafter:
             sampler.close()
             heads.rewind(len(tokens))  # what was fed with the heads' own rows goes
         return draft if len(draft) >= self._draft_min else []
+
+    def ahead(self) -> Sampler:
+        """Return a copy of the answer's sampler, to look ahead with."""
+        return self._sampler.clone()
 
     def open(self, tokens: Sequence[int], ask: Ask) -> int:
         """Take in the text; return how far a draft can go, and have the row after the text at hand if it can.

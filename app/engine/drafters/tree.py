@@ -51,6 +51,9 @@ class Source(Protocol):
     def begin(self, tokens: Sequence[int]) -> None:
         """Start on a prompt."""
 
+    def ahead(self) -> Sampler:
+        """Return a copy of the answer's sampler that draws as the drafter does: a tree's best way is its chain."""
+
     def open(self, tokens: Sequence[int], ask: Ask) -> int:
         """Take in the text; return how deep a tree may be, 0 for none."""
 
@@ -105,7 +108,6 @@ class TreeDrafter:
     def __init__(
         self,
         source: Source,
-        sampler: Sampler,
         calibrations: OfTrees,
         *,
         n_leaves_max: int,
@@ -115,15 +117,13 @@ class TreeDrafter:
         """Make a drafter.
 
         Args:
-            source: who says what comes after a node.
-            sampler: the target's of this answer; copies go along the branches.
+            source: who says what comes after a node; copies of its sampler go along the branches.
             calibrations: how often a child of some probability is the target's choice; learned from.
             n_leaves_max: most leaves that the target can verify at once.
             draft_min: trees of fewer nodes are not used.
             p_min: children less probable than this are not drafted.
         """
         self._source = source
-        self._sampler = sampler
         self._calibrations = calibrations
         self._n_leaves_max = n_leaves_max
         self._draft_min = draft_min
@@ -149,7 +149,7 @@ class TreeDrafter:
         n_deep = self._source.open(tokens, ask)
         if n_deep <= 0:
             return TokenTree((), ())
-        root = _Node(tokens[-1], None, 1.0, 1.0, 0, sampler=self._sampler.clone())
+        root = _Node(tokens[-1], None, 1.0, 1.0, 0, sampler=self._source.ahead())
         growth = _Growth(self, tokens, root, n_deep)
         try:
             nodes = growth.grow(ask)
