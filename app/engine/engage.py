@@ -107,7 +107,7 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
         n_max = min(n_max, FIXED_SHAPE_LENGTH) if isinstance(length, str) else length
         n_rows = n_max + 1
     said = spec_name(structs.replace(speculation, types=tuple(names)))
-    evidence = pair.evidence_for(n_rows, is_lossy=speculation.lenient > 0)
+    evidence = pair.evidence_for(n_rows, speculation.lenient)
     guesser = sampler.likeliest() if speculation.lenient else sampler  # the likeliest is typical oftenest
     policy = _policy(length, evidence, n_max, max_tokens, sampler, frozenset(names) - {"ngram"})
     if speculation.lenient and isinstance(policy, AutoLength):
@@ -203,7 +203,7 @@ def _make(name: SpecType, speculation: Speculation, pair: LoadedPair, sampler: S
         if isinstance(of, DraftModelDrafter | MtpDrafter):
             return TreeDrafter(
                 of,
-                pair.evidence_for(0, is_lossy=speculation.lenient > 0).calibrations_of_tree(sampler.is_greedy),
+                pair.evidence_for(0, speculation.lenient).calibrations_of_tree(sampler.is_greedy),
                 n_leaves_max=pair.target.context.n_leaves_max,
                 draft_min=speculation.draft_min,
                 p_min=speculation.p_min,

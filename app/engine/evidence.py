@@ -28,6 +28,9 @@ USUAL_ANSWER_TOKENS, USUAL_WEIGHT, N_LENGTHS = 160, 0.5, 16
 """Tokens that an answer is expected to have still when nothing better is known, how many answers' word that is worth,
 and how many answers know better."""
 
+N_APART = 16
+"""Rules whose evidence is kept apart; each request to a server may have a P of its own."""
+
 N_NEW = 3
 """Answers that a pair is new in."""
 
@@ -181,6 +184,27 @@ class Evidence:
         for key, counts in lessons.words.items():
             kind, _, how = key.rpartition("@")
             self.calibration_of(kind, how == _GREEDY).recall(counts.judged, counts.kept)
+
+
+@dataclass(slots=True)
+class EvidenceApart:
+    """What answers of other rules have taught, each rule apart: a lenient one keeps more the smaller its P is."""
+
+    _known: dict[tuple[int, float], Evidence] = field(default_factory=dict)
+
+    def of(self, ordinary: Evidence, n_rows: int, lenient: float) -> Evidence:
+        """Return what was learned with passes of so many rows, 0: any, and with this P, 0: lossless.
+
+        It begins with the costs of the ordinary rule and where its first drafts end.
+        """
+        found = self._known.pop((n_rows, lenient), None)
+        if found is None:
+            costs = ordinary.costs.of_one_shape(n_rows) if n_rows else ordinary.costs
+            found = Evidence(costs, draft_start=ordinary.draft_start)
+        self._known[n_rows, lenient] = found  # the last one used goes last
+        if len(self._known) > N_APART:
+            del self._known[next(iter(self._known))]
+        return found
 
 
 def _of_errors(kind: str) -> str:

@@ -17,7 +17,7 @@ from app.engine.cancel import CancelFlag
 from app.engine.costs import Costs
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
-from app.engine.evidence import Evidence
+from app.engine.evidence import Evidence, EvidenceApart
 from app.engine.gguf import GgufHeader, read_header
 from app.engine.heads import are_heads, check_can_answer, has_embedded_heads, why_not_for
 from app.engine.layout import draft_n_ctx, n_snapshots, target_n_ctx
@@ -88,16 +88,11 @@ class LoadedPair:
     n_rows_alike: int = 1
     no_trees: str = ""
     are_trees_alike: bool = False
-    _other_evidence: dict[tuple[int, bool], Evidence] = field(default_factory=dict)
+    _apart: EvidenceApart = field(default_factory=EvidenceApart)
 
-    def evidence_for(self, n_rows: int, *, is_lossy: bool) -> Evidence:
-        """Return what was learned where every pass has so many rows, 0: as many as it needs; of lossy answers apart."""
-        if not n_rows and not is_lossy:
-            return self.evidence
-        if (n_rows, is_lossy) not in self._other_evidence:
-            costs = self.evidence.costs
-            self._other_evidence[n_rows, is_lossy] = Evidence(costs.of_one_shape(n_rows) if n_rows else costs)
-        return self._other_evidence[n_rows, is_lossy]
+    def evidence_for(self, n_rows: int, lenient: float) -> Evidence:
+        """Return what was learned where every pass has so many rows, 0: as many as it needs, and of each P apart."""
+        return self._apart.of(self.evidence, n_rows, lenient) if n_rows or lenient else self.evidence
 
     def drafters(self) -> tuple[SpecType, ...]:
         """Return what can be engaged."""
@@ -129,7 +124,7 @@ class LoadedPair:
                 part.close()
         self.draft = self.heads = None
         self.evidence = Evidence(Costs(self.evidence.costs.base_s))
-        self._other_evidence = {}
+        self._apart = EvidenceApart()
 
     def close(self) -> None:
         """Free everything."""

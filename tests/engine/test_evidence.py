@@ -6,7 +6,7 @@ import pytest
 
 from app.engine.auto_length import AutoLength
 from app.engine.costs import Costs
-from app.engine.evidence import EASE, Evidence
+from app.engine.evidence import EASE, N_APART, Evidence, EvidenceApart
 from app.engine.worth import UsualWorth
 from app.lessons import Counts, Lessons, sound
 from tests.engine.played_answers import Machine, play, recorded
@@ -113,3 +113,25 @@ def test_everything_that_is_learned_outlives_the_file():
     again.recall(lessons)
     assert again.lessons() == lessons
     assert list(again.usual_worth["draft-simple~@sampled"].errors) == [0.5]
+
+
+def test_what_one_rule_has_taught_no_other_knows():
+    ordinary = Evidence(Costs({1: 0.1, 2: 0.11, 4: 0.12}), draft_start=5)
+    apart = EvidenceApart()
+    strict, loose, shaped = apart.of(ordinary, 0, 0.3), apart.of(ordinary, 0, 0.03), apart.of(ordinary, 4, 0.3)
+    loose.of("draft-simple").observe(40, 40)
+    loose.begin_answer()
+    assert "draft-simple" not in strict.usual
+    assert (strict.draft_start, loose.draft_start, shaped.draft_start) == (5, 5, 5)
+    assert strict.costs is loose.costs is ordinary.costs
+    assert shaped.costs.verify_s(1) == 0.12
+    assert apart.of(ordinary, 0, 0.03) is loose
+
+
+def test_rules_that_nobody_uses_are_forgotten_before_those_in_use():
+    ordinary, apart = Evidence(), EvidenceApart()
+    used = apart.of(ordinary, 0, 0.3)
+    for n in range(10 * N_APART):
+        apart.of(ordinary, 0, 0.5 + n / 1000)
+        assert apart.of(ordinary, 0, 0.3) is used
+        assert len(apart._known) <= N_APART
