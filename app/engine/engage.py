@@ -46,6 +46,9 @@ class Engaged:
 FIXED_SHAPE_LENGTH = 4
 """Longest draft with a fixed shape where a rule chooses the length: all passes are as dear as the longest."""
 
+SHAPE_ASKED = "Turn it off unless the device compiles a graph for one size."
+SHAPE_OF_DEVICE = "This device asks for it: it compiles a graph for one size."
+
 MUCH_SMALLER = 0.7
 """Of a target's parameters: a draft model with fewer is less sure than it, one that is the same model is as sure."""
 
@@ -113,8 +116,8 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     if speculation.lenient and isinstance(policy, AutoLength):
         policy.can_hear = False  # what would be kept is not what the text says
     notices = [_cut(n_exact, wanted_length)] if n_exact and isinstance(wanted_length, int) else []
-    if speculation.fixed_shape:
-        notices.append(_shaped(n_rows, pair.evidence.costs))
+    if n_rows:
+        notices.append(_shaped(n_rows, pair.evidence.costs, is_asked=speculation.fixed_shape))
     return Engaged(
         tuple(_make(name, speculation, pair, guesser) for name in names),
         policy,
@@ -148,13 +151,13 @@ def _cut(n_exact: int, wanted: int) -> NoticeInfo:
     )
 
 
-def _shaped(n_rows: int, costs: Costs) -> NoticeInfo:
-    """Say what a fixed shape costs here: as much for a token that comes alone as for a whole draft."""
+def _shaped(n_rows: int, costs: Costs, *, is_asked: bool) -> NoticeInfo:
+    """Say what a fixed shape costs here, whoever asks for it: a token that comes alone costs as much as a draft."""
     plain_s, pass_s = costs.verify_s(1), costs.verify_s(n_rows)
     words = f"Fixed shape: every pass has {n_rows} rows, also where fewer tokens were drafted."
     if plain_s and pass_s:
         words = f"{words} Here such a pass takes {pass_s / plain_s:.2f} times as long as one of a single token."
-    return NoticeInfo("fixed_shape", words, "Turn it off unless the device compiles a graph for one size.")
+    return NoticeInfo("fixed_shape", words, SHAPE_ASKED if is_asked else SHAPE_OF_DEVICE)
 
 
 def _trees_that_round(speculation: Speculation, pair: LoadedPair) -> dict[SpecType, str]:

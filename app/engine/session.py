@@ -242,7 +242,9 @@ class _Answer:
         """Prefill both models, then speculate."""
         n_cached = self._keep(self.pair.target)
         notices = (*prompt.notices, *engaged.notices)
-        yield Started(self.command.id, len(self.tokens), n_cached, engaged.engagement, notices, prompt.end)
+        yield Started(
+            self.command.id, len(self.tokens), n_cached, engaged.engagement, notices, prompt.end, engaged.n_rows
+        )
         after: list[NoticeInfo] = []
         try:
             yield from self._prefill()

@@ -149,16 +149,17 @@ class RunRecorder:
     def _with_shape(self, run: Run) -> Run:
         """Add how drafts were verified, and what passes it took."""
         n_rows, n_wasted = stats.rows(self._steps)
+        started = self._started
         return msgspec.structs.replace(
             run,
             rows=n_rows,
             rows_wasted=n_wasted,
             tree_depth=stats.tree_depth(self._steps),
             lenient=self._speculation.lenient,
-            fixed_shape=self._speculation.fixed_shape,
+            fixed_shape=self._speculation.fixed_shape or (started is not None and started.n_rows > 0),
             draft_min=self._speculation.draft_min,
             p_min=self._speculation.p_min,
-            n_exact=self._started.engagement.n_exact if self._started else 0,
+            n_exact=started.engagement.n_exact if started else 0,
         )
 
     def _not_engaged(self) -> str:

@@ -74,7 +74,8 @@ class Unloaded(_Event, frozen=True, tag="unloaded"):
 class Started(_Event, frozen=True, tag="started"):
     """The prompt is tokenised; prefill begins. ``cached_tokens`` of ``prompt_tokens`` need no evaluation.
 
-    ``prompt_end`` is the end of what the template made, in which it may have begun a thought for the model.
+    ``prompt_end`` is the end of what the template made, in which it may have begun a thought for the model. ``n_rows``
+    is how many rows every pass has with a fixed shape, whoever asked for it; 0 is as many as it needs.
     """
 
     id: int
@@ -83,6 +84,7 @@ class Started(_Event, frozen=True, tag="started"):
     engagement: Engagement
     notices: tuple[NoticeInfo, ...] = ()
     prompt_end: str = ""
+    n_rows: int = 0
 
 
 class Prefill(_Event, frozen=True, tag="prefill"):

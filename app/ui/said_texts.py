@@ -150,6 +150,7 @@ _ENGINE = (
     QT_TRANSLATE_NOOP("", "Fixed shape: every pass has {n} rows, also where fewer tokens were drafted."),
     QT_TRANSLATE_NOOP("", "{words} Here such a pass takes {times} times as long as one of a single token."),
     QT_TRANSLATE_NOOP("", "Turn it off unless the device compiles a graph for one size."),
+    QT_TRANSLATE_NOOP("", "This device asks for it: it compiles a graph for one size."),
     QT_TRANSLATE_NOOP("", "even if every draft were right, it could not pay on this machine"),
     QT_TRANSLATE_NOOP("", "trying again after a pause"),
     QT_TRANSLATE_NOOP("", "{words}, but this answer can bear no more drafts in vain"),

@@ -6232,6 +6232,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Schalten Sie das aus, wenn das Gerät nicht einen Graphen für eine einzige Größe übersetzt.</translation>
     </message>
     <message>
+        <source>This device asks for it: it compiles a graph for one size.</source>
+        <translation>Dieses Gerät verlangt das: Es übersetzt einen Graphen für eine einzige Größe.</translation>
+    </message>
+    <message>
         <source>even if every draft were right, it could not pay on this machine</source>
         <translation>selbst wenn jeder Entwurf träfe, lohnte es sich auf diesem Rechner nicht</translation>
     </message>

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from app.engine.drafters import TokenTree
+from app.engine.engage import SHAPE_ASKED, SHAPE_OF_DEVICE
 from app.engine.llama import Context, Model, Shape, count_passes
 from app.engine.llama.branches import N_SPARE_CELLS, leaves_below
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.engine.tree_check import TREE, TreeCheck, check_trees
+from app.placement import Placement
 from app.protocol import MemoryTypes, Sampling
 from tests.engine.scripted import ScriptedMemory
 from tests.engine.sessions import GREEDY, WARM, answer, load
@@ -294,6 +296,23 @@ def test_fixed_shape_has_one_row_count_and_the_same_text(pair, sampling, types, 
     assert "times as long as one of a single token" in notice.message
     assert set(counted.n_rows[-len(got.steps) + 1 :]) == {(n_rows, n_rows)}, "the batches themselves"
     assert len(counted.n_rows) == len(got.steps), "one pass took in what was new of the prompt"
+
+
+@pytest.mark.parametrize("types", [("ngram",), ("draft-simple",), ("tree",)])
+def test_a_shape_that_the_device_needs_says_what_it_costs_too(session, tiny_pair, types):
+    load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512, trees=True)
+    plain = answer(session, PROMPTS[0], WARM, max_tokens=48)
+    assert not plain.started.n_rows
+    load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512, trees=True, placement=Placement(fixed_shape=True))
+    got = answer(session, PROMPTS[0], WARM, types, 3, max_tokens=48)
+    assert got.token_ids == plain.token_ids
+    assert ({step.n_rows for step in got.steps[1:]}, got.started.n_rows) == ({4}, 4)
+    (notice,) = got.started.notices
+    assert (notice.code, notice.hint) == ("fixed_shape", SHAPE_OF_DEVICE)
+    assert "times as long as one of a single token" in notice.message
+    asked = answer(session, PROMPTS[0], WARM, types, 3, max_tokens=8, speculation={"fixed_shape": True})
+    assert [one.hint for one in asked.started.notices] == [SHAPE_ASKED]
+    assert not answer(session, PROMPTS[0], WARM, max_tokens=8).started.notices, "plain passes have one row"
 
 
 def test_lenient_keeps_more_and_is_called_lossy(session, tiny_pair):

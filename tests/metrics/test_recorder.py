@@ -5,6 +5,7 @@ import time
 import msgspec
 import pytest
 
+from app.cli.answer_lines import profile_lines
 from app.errors import DecodeError, EngineDiedError, UsageError
 from app.host.turn import told_words
 from app.host.values import ChatRequest
@@ -589,3 +590,14 @@ def test_a_day_of_answers_in_many_ways_is_judged_answer_by_answer_at_once(tmp_pa
     assert watch.took_s < 1.5
     assert sum(comparison.n_pairs for comparison in log.comparisons()) == 3010
     assert watch.took_s < 4
+
+
+@pytest.mark.parametrize("n_rows", [0, 5])
+def test_a_fixed_shape_is_noted_whoever_asked_for_it(n_rows):
+    one = recorder(speculation=NGRAM)
+    one.on_event(Started(1, 20, 0, Engagement(True, "ngram", 4), n_rows=n_rows))
+    for event in list(events(plain_steps(5, 10.0)))[1:]:
+        one.on_event(event)
+    run = one.finish()
+    assert run.fixed_shape == (n_rows > 0)
+    assert any("fixed shape" in line for line in profile_lines(run)) == (n_rows > 0)
