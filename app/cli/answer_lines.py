@@ -75,7 +75,8 @@ def _speculation(run: Run) -> list[str]:
     if run.fixed_shape:
         lines.append(f"fixed shape: {rows_text(run)}")
     if run.tree_depth is not None:
-        lines.append(f"token trees: {run.tree_depth:.1f} deep, {rows_text(run)}")
+        n_nodes = run.proposed / max(1, len(run.steps) - 1)
+        lines.append(f"token trees: {n_nodes:.1f} nodes a pass, {run.tree_depth:.1f} deep, {rows_text(run)}")
     if run.tokens_per_step is not None:
         lines.append(f"tokens per step: {run.tokens_per_step:.2f}")
     return lines

@@ -83,3 +83,14 @@ def test_every_state_of_the_window_says_it(log):
     assert "lossy" in plan_words(engagement, Plan("", 0, 0.5, "paused: expected 0.90x of plain speed", 0.0))
     assert any("lossy" in fact.value for fact in facts_of(lossy))
     assert "lossy" in answer_title(lossy, 3)
+
+
+def test_ways_with_another_p_are_told_apart(log, tmp_path):
+    loose = Speculation(types=("ngram",), draft_tokens=4, lenient=0.03)
+    log.add(run_of(plain_steps(40, 30.0), speculation=loose, label="p"))
+    metrics = log.to_metrics()
+    ways = [way.way for way in compare(metrics, metrics).ways if "lossy" in way.way]
+    assert len(ways) == 2, ways
+    write_session(metrics, tmp_path / "out")
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert all(f"ngram,lossy, length 4, P {p}" in report for p in ("0.3", "0.03"))
