@@ -40,6 +40,7 @@ from app.metrics.baseline import BaselineStore
 from app.metrics.recorder import RunRecorder, SessionLog
 from app.metrics.values import Run
 from app.models.library import Library
+from app.placement import Placement
 from app.protocol import (
     ChatMessage,
     Chunk,
@@ -117,13 +118,15 @@ class ScriptedModel:
 
     n_vocab = len(ALPHABET)
     bos = ALPHABET.index(" ")
+    n_params = 1
+    placement = Placement()
 
     def tokenise(self, text: str, *, add_special: bool = False) -> list[int]:
         """Return the tokens of a text; there are no special ones."""
         return [ALPHABET.index(character) for character in text]
 
-    def piece(self, token: int) -> bytes:
-        """Return a token's bytes."""
+    def piece(self, token: int, *, special: bool = False) -> bytes:
+        """Return a token's bytes, the same for all."""
         return ALPHABET[token].encode()
 
     def is_end(self, token: int) -> bool:
@@ -233,7 +236,7 @@ class FastMotion:
                 cancel.set()
 
 
-def cost_of_a_run(motion: FastMotion, n_runs: int = 40) -> list[Figure]:
+def cost_of_a_run(motion: FastMotion, n_runs: int) -> list[Figure]:
     """Return the bytes that a session log keeps of a run, and of each of its steps."""
     runs = [motion.answer() for _ in range(2)]
     log = motion.new_log()
@@ -256,20 +259,20 @@ def cost_of_a_run(motion: FastMotion, n_runs: int = 40) -> list[Figure]:
     ]
 
 
-def measure_fast_motion(n_tokens: int) -> list[Figure]:
-    """Answer until so many tokens have come."""
+def measure_fast_motion(n_tokens: int, n_session_tokens: int = N_SESSION_TOKENS, n_runs: int = 40) -> list[Figure]:
+    """Answer until so many tokens have come; take the cost of a run from so many."""
     with tempfile.TemporaryDirectory() as folder:
         motion = FastMotion(Path(folder))
         samples, n_done, n_answers = Samples("fast_motion_rss"), 0, 0
         while n_done < n_tokens:
             log, n_session = motion.new_log(), 0
-            while n_session < N_SESSION_TOKENS:
+            while n_session < n_session_tokens:
                 n_session += log.add(motion.answer()).tokens
                 n_answers += 1
             log.to_metrics()
             n_done += n_session
             samples.take(n_done / 1e6)
-        figures = [*samples.figures("Mtok"), *cost_of_a_run(motion)]
+        figures = [*samples.figures("Mtok"), *cost_of_a_run(motion, n_runs)]
         motion.session.close()
     return [
         *figures,
