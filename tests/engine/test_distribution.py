@@ -22,9 +22,12 @@ from app.engine.draft_length import FixedLength
 from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.mtp import HeadsMemory, MtpDrafter
 from app.engine.drafters.ngram import NgramDrafter
+from app.engine.drafters.tree import TreeDrafter
+from app.engine.engage import MUCH_SMALLER
+from app.engine.evidence import Evidence
 from app.engine.llama import Context, Model, MtpContext, Shape
 from app.engine.prompt_cache import Held
-from app.engine.sampler import Sampler
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler
 from app.engine.speculate import Generation, speculate
 from app.protocol import MemoryTypes, Sampling
 from tests.fixtures import tiny, tiny_mtp
@@ -167,8 +170,8 @@ def exact(context: Context, s: Sampling) -> dict[tuple[int, ...], float]:
 class Remembered:
     """A context that evaluates no text twice: what llama.cpp said after it is remembered.
 
-    New text is evaluated in the batches in which the loop asks for it. Implements ``speculate.Target`` and what MTP
-    heads watch.
+    New text is evaluated in the batches, or trees, in which the loop asks for it. Implements ``speculate.Target`` and
+    what MTP heads watch.
     """
 
     def __init__(self, context: Context, *, watched: bool = False) -> None:
@@ -180,6 +183,7 @@ class Remembered:
         self._known: dict[tuple[int, ...], list[np.ndarray | None]] = {}
         self._last: list[list[np.ndarray | None]] = []
         self._n_rows = 0
+        self._tree: tuple[Sequence[int], Sequence[int]] = ((), ())
         self._watcher: Callable[[Sequence[int], int], None] | None = None
         if watched:
             context.watch(lambda _tokens, _position: None)
@@ -212,6 +216,37 @@ class Remembered:
             if hidden is not None:
                 known[1] = hidden[i : i + 1]
 
+    def decode_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
+        texts: list[tuple[int, ...]] = []
+        for token, parent in zip(tokens, parents, strict=True):
+            texts.append((*(texts[parent] if parent >= 0 else self._held), token))
+        self._tree = tokens, parents
+        if any(self._known.get(text, [None])[0] is None for text in texts):
+            self._evaluate_tree()
+            for i, text in enumerate(texts):
+                self._known.setdefault(text, [None, None])[0] = self._context.row(i).copy()
+        self._last, self._n_rows = [self._known[text] for text in texts], len(texts)
+
+    def _evaluate_tree(self) -> None:
+        self._context.rewind(0)
+        self._context.decode(self._held, 1)
+        self._context.decode_tree(*self._tree)
+
+    def keep_path(self, path: Sequence[int]) -> None:
+        start = len(self._held)
+        known = [self._last[node] for node in path]
+        if self._watched and any(k[1] is None for k in known):
+            self._evaluate_tree()
+            self._context.keep_path(path)
+            hidden = self._context.hidden()
+            for i, k in enumerate(known):
+                k[1] = hidden[i : i + 1]
+        kept = [self._tree[0][node] for node in path]
+        self._held = (*self._held, *kept)
+        self._last, self._n_rows = known, len(known)
+        if self._watcher is not None:
+            self._watcher(kept, start)
+
     def row(self, index: int) -> np.ndarray:
         assert 0 <= index < self._n_rows
         row = self._last[len(self._last) - self._n_rows + index][0]
@@ -230,68 +265,101 @@ class Remembered:
 
 @dataclass
 class Bench:
-    """A target, what drafts for it, and how: ``drafters`` makes them for a sampler."""
+    """A target, what drafts for it, and how: ``drafters`` makes them for a sampler.
+
+    ``branches`` names the samplings with which its trees are more than chains: min-p may leave a sure drafter one word.
+    """
 
     context: Context
     target: Remembered | Context
     drafters: Callable[[Sampler], tuple]
     heads: bool
+    branches: tuple[str, ...]
     open: list = field(default_factory=list)
     n_accepted: int = 0
     n_proposed: int = 0
+    n_branched: int = 0
 
     def close(self) -> None:
         for part in reversed(self.open):
             part.close()
 
 
-def _open(bench_parts: list, path, n_rows_max: int = N_DRAFT + 1, *, with_mtp: bool = False) -> tuple[Model, Context]:
+def _open(
+    bench_parts: list, path, n_rows_max: int = N_DRAFT + 1, *, with_mtp: bool = False, n_leaves_max: int = 0
+) -> tuple[Model, Context]:
     model = Model(str(path), with_mtp=with_mtp)
     bench_parts.append(model)
     n_snapshots = N_DRAFT if model.has_memory_of_states else 0
-    context = Context(model, Shape(n_ctx=64, n_threads=1, n_rows_max=n_rows_max, n_snapshots=n_snapshots))
+    how = {"n_rows_max": n_rows_max, "n_snapshots": n_snapshots, "n_leaves_max": n_leaves_max}
+    context = Context(model, Shape(n_ctx=64, n_threads=1, **how))
     bench_parts.append(context)
     return model, context
 
 
+def _tree_over(source, learned: Evidence) -> TreeDrafter:
+    return TreeDrafter(source, learned.calibrations_of_tree(False), n_leaves_max=N_DRAFT + 1)
+
+
 def _with_llama(kind: str, folder) -> Bench:
-    pair = tiny.llama_pair(folder, chain=CHAIN)
+    how = {"draft_sizes": tiny.Sizes(32, 48)} if kind == "smaller draft" else {}
+    pair = tiny.llama_pair(folder, chain=CHAIN, **how)
     parts: list = []
-    context = _open(parts, pair.target)[1]
-    draft, held = Remembered(_open(parts, pair.draft, 1)[1]), Held()
+    model, context = _open(parts, pair.target, n_leaves_max=N_DRAFT + 1 if kind == "tree" else 0)
+    draft_model, draft_context = _open(parts, pair.draft, 1)
+    draft, held, learned = Remembered(draft_context), Held(), Evidence()
+    is_smaller = draft_model.n_params < MUCH_SMALLER * model.n_params
+    assert is_smaller == (kind == "smaller draft")
+    sharpness = DRAFT_SHARPNESS if is_smaller else 1.0
+
+    def drafting(sampler: Sampler) -> DraftModelDrafter:
+        return DraftModelDrafter(draft, held, sampler, sharpness=sharpness)
+
     make = {
         "plain": lambda _sampler: (),
         "ngram": lambda _sampler: (NgramDrafter(),),
-        "draft-simple": lambda sampler: (DraftModelDrafter(draft, held, sampler),),
-        "ngram,draft-simple": lambda sampler: (NgramDrafter(), DraftModelDrafter(draft, held, sampler)),
+        "draft-simple": lambda sampler: (drafting(sampler),),
+        "smaller draft": lambda sampler: (drafting(sampler),),
+        "ngram,draft-simple": lambda sampler: (NgramDrafter(), drafting(sampler)),
+        "tree": lambda sampler: (_tree_over(drafting(sampler), learned),),
     }[kind]
-    return Bench(context, Remembered(context), make, False, parts)
+    return Bench(context, Remembered(context), make, False, tuple(SAMPLINGS) if kind == "tree" else (), parts)
 
 
 def _with_heads(kind: str, folder) -> Bench:
     parts: list = []
-    if kind == "assistant":
-        pair = tiny_mtp.gemma4_pair(folder, chain=CHAIN)
-        context, target = _open(parts, pair.target)[1], None
+    target = None  # an assistant reads the target's own memory, so there everything is evaluated
+    if kind in ("assistant", "sidecar"):
+        pair = (tiny_mtp.gemma4_pair if kind == "assistant" else tiny_mtp.qwen35_pair)(folder, chain=CHAIN)
+        context = _open(parts, pair.target)[1]
         model = Model(str(pair.draft), with_mtp=True)
         parts.append(model)
+    elif kind == "embedded":
+        model, context = _open(parts, tiny_mtp.qwen35_embedded(folder / "tiny.gguf", chain=CHAIN), with_mtp=True)
     else:
-        path = tiny_mtp.qwen35_embedded(folder / "embedded.gguf", chain=CHAIN)
-        model, context = _open(parts, path, with_mtp=True)
+        agrees, n_leaves = ((0.75, 0.9, 0.75), 0) if kind == "chain" else ((0.75,), N_DRAFT + 1)
+        path = tiny_mtp.hy_v3_chain(folder / "tiny.gguf", agrees=agrees, chain=CHAIN)
+        model, context = _open(parts, path, with_mtp=True, n_leaves_max=n_leaves)
+    if kind != "assistant":
         target = Remembered(context, watched=True)
-    # An assistant reads the target's own memory, so there everything is evaluated.
     heads = MtpContext(model, context, n_threads=1, memory=MemoryTypes())
     parts.append(heads)
-    memory = HeadsMemory(heads, target or context)
-    return Bench(context, target or context, lambda sampler: (MtpDrafter(memory, sampler),), True, parts)
+    memory, learned = HeadsMemory(heads, target or context), Evidence()
+
+    def make(sampler: Sampler) -> tuple:
+        heads_drafter = MtpDrafter(memory, sampler)
+        return (_tree_over(heads_drafter, learned) if kind == "tree over heads" else heads_drafter,)
+
+    return Bench(context, target or context, make, True, ("temperature",) if kind == "tree over heads" else (), parts)
 
 
-KINDS = ("plain", "ngram", "draft-simple", "ngram,draft-simple", "embedded", "assistant")
+WITH_HEADS = ("embedded", "sidecar", "chain", "assistant", "tree over heads")
+KINDS = ("plain", "ngram", "draft-simple", "smaller draft", "ngram,draft-simple", "tree", *WITH_HEADS)
 
 
 @pytest.fixture
 def bench(request, tmp_path):
-    made = (_with_heads if request.param in ("embedded", "assistant") else _with_llama)(request.param, tmp_path)
+    made = (_with_heads if request.param in WITH_HEADS else _with_llama)(request.param, tmp_path)
     yield made
     made.close()
 
@@ -323,6 +391,7 @@ def continuation(bench: Bench, s: Sampling, make_sampler=Sampler, spoil=None) ->
         emitted.extend(outcome.token_ids)
         bench.n_proposed += outcome.step.proposed
         bench.n_accepted += outcome.step.accepted
+        bench.n_branched += outcome.step.depth > 0
     for drafter in drafters:
         drafter.close()
     sampler.close()
@@ -344,15 +413,20 @@ def measure(bench: Bench, s: Sampling, n: int, **rule) -> tuple[float, int]:
 
 def check(bench: Bench, name: str, n: int) -> None:
     p, n_cells = measure(bench, SAMPLINGS[name], n)
-    print(f"\n{name}: p = {p:.3f} over {n_cells} cells, {bench.n_accepted} of {bench.n_proposed} drafted tokens kept")
+    print(
+        f"\n{name}: p = {p:.3f} over {n_cells} cells, {bench.n_accepted} of {bench.n_proposed} drafted tokens kept, "
+        f"{bench.n_branched} trees branched"
+    )
     assert n_cells > 20
     assert p > P_MIN
     assert bench.n_accepted > 0 or not bench.n_proposed
+    assert bench.n_branched > 0 or name not in bench.branches
 
 
-@pytest.mark.parametrize("bench", ["plain", "ngram", "draft-simple", "embedded", "assistant"], indirect=True)
+@pytest.mark.parametrize("bench", [kind for kind in KINDS if kind != "ngram,draft-simple"], indirect=True)
 def test_continuations_follow_the_targets_distribution(bench):
-    check(bench, "every filter", N_SHORT // 3 if bench.heads else N_SHORT)
+    name = "every filter" if not bench.branches else bench.branches[-1]
+    check(bench, name, N_SHORT // 3 if bench.heads else N_SHORT)
 
 
 @pytest.mark.full
