@@ -21,6 +21,7 @@ import psutil
 
 from app.engine.probe import Device, DeviceKind
 from app.engine.runtime_files import library_folder, processor_libraries
+from app.engine.whole_files import require_whole, require_whole_with_needed
 from app.errors import LoadError
 from app.paths import bundle_dir, way_to_install
 
@@ -55,8 +56,9 @@ def binding() -> Any:  # noqa: ANN401 - the binding has no types
     """Load the native library: not before the streams are guarded, and its failure is an answer too.
 
     Raises:
-        LoadError: it is missing, needs another one that is missing, or lacks a function of the pinned version.
+        LoadError: it is missing or cut off, needs another one that is, or lacks a function of the pinned version.
     """
+    require_whole_with_needed(library_folder() / "libllama.so")
     bring_together()
     try:
         from llama_cpp import llama_cpp
@@ -73,7 +75,8 @@ def bring_together() -> None:
     """
     if sys.platform == "linux" and os.environ.get("LLAMA_CPP_LIB_PATH"):
         for name in ("libggml-base.so", "libggml.so"):
-            with suppress(OSError):
+            with suppress(OSError, LoadError):
+                require_whole_with_needed(library_folder() / name)
                 ctypes.CDLL(str(library_folder() / name))
 
 
@@ -134,8 +137,9 @@ def load_processor() -> None:
 def _score(path: Path) -> int:
     """Return how well a variant suits this processor: 0 not at all; one without a score runs everywhere, slowly."""
     try:
+        require_whole(path)
         score = ctypes.CDLL(str(path)).ggml_backend_score
-    except (OSError, AttributeError):
+    except (LoadError, OSError, AttributeError):
         return 0
     return int(score())
 
@@ -147,9 +151,10 @@ def load_backend(path: Path) -> int:
     """Load a backend, once; return its registry.
 
     Raises:
-        LoadError: ggml refuses it; its log says why.
+        LoadError: it is cut off, or ggml refuses it; its log says why.
     """
     if path.name not in _loaded:
+        require_whole(path)
         registry = native("ggml_backend_load", ctypes.c_void_p, ctypes.c_char_p)(os.fsencode(path))
         if not registry:
             raise LoadError(f"ggml does not load {path.name}.", "Is it complete, and of the same build as the others?")

@@ -15,6 +15,7 @@ HOST = (
     QT_TRANSLATE_NOOP("", "{name} does not work here: {reason}"),
     QT_TRANSLATE_NOOP("", "The runtime {name} is not used, the built-in one is: {reason}"),
     QT_TRANSLATE_NOOP("", "Choose another runtime, or this one again."),
+    QT_TRANSLATE_NOOP("", "It was not copied or downloaded to its end: get this runtime again, or choose another one."),
     QT_TRANSLATE_NOOP("", "Choose another runtime."),
     QT_TRANSLATE_NOOP("", "The device {name} is not there."),
     QT_TRANSLATE_NOOP("", "There are: {names}."),

@@ -6820,6 +6820,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Wählen Sie eine andere Laufzeit oder diese noch einmal.</translation>
     </message>
     <message>
+        <source>It was not copied or downloaded to its end: get this runtime again, or choose another one.</source>
+        <translation>Die Datei wurde nicht bis zum Ende kopiert oder heruntergeladen: Laden Sie diese Laufzeit noch einmal herunter oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
         <source>Choose another runtime.</source>
         <translation>Wählen Sie eine andere Laufzeit.</translation>
     </message>

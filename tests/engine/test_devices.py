@@ -11,6 +11,7 @@ import pytest
 
 from app.engine import devices
 from app.engine.probe import Runtime, probe
+from app.engine.whole_files import require_whole
 from app.errors import EngineDiedError, EngineError, LoadError
 
 
@@ -107,3 +108,40 @@ def test_a_runtime_of_another_version_is_refused(tmp_path, monkeypatch, runtime)
     with pytest.raises(LoadError, match=r"ggml 0\.99\.9 instead of 0\.25\.3") as caught:
         probe()
     assert str(tmp_path) in caught.value.message
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("share", [0.0, 0.00001, 0.00003, 0.5, 0.95])
+@pytest.mark.parametrize("name", ["libllama", "libggml-base"])
+def test_a_library_that_was_cut_off_is_named(name, share, tmp_path, monkeypatch, runtime):
+    # GIVEN the installed libraries, one of them as a broken copy leaves it
+    for file in Path(runtime.folder).iterdir():
+        shutil.copy(file, tmp_path)
+    for file in tmp_path.glob(f"{name}.so*"):
+        whole = file.read_bytes()
+        file.write_bytes(whole[: int(share * len(whole))])
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    # THEN it is refused by name, before a look behind its end takes the process with it
+    with pytest.raises(LoadError, match=rf"{name}\.so[.0-9]* ends after .* of .*\.$") as caught:
+        probe()
+    assert "to its end" in caught.value.hint
+
+
+@pytest.mark.linux
+def test_a_library_that_is_cut_off_and_not_needed_is_no_reason_to_refuse(tmp_path, monkeypatch, runtime):
+    for file in Path(runtime.folder).iterdir():
+        shutil.copy(file, tmp_path)
+    for name in ("libllama.so.99", "libggml.so", "libmtmd.so", "libggml-cuda-old.so"):
+        (tmp_path / name).write_bytes((tmp_path / "libllama.so").read_bytes()[:9999])
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    assert probe().devices
+
+
+def test_what_is_no_library_of_this_system_is_left_to_its_loader(tmp_path):
+    path = tmp_path / "libllama.so"
+    wild = b"\x7fELF\x02\x01" + bytes(26) + b"\xff" * 8 + bytes(14) + b"\x38\0\1\0" + bytes(6)  # segments at 2 ** 64
+    others = (b"MZ" + bytes(200), b"\x7fELF\x01\x01" + bytes(40), b"\x7fELF\x02\x01" + bytes(58), b"hello")
+    for content in (*others, wild):
+        path.write_bytes(content)
+        require_whole(path)
+    require_whole(tmp_path / "gone.so")
