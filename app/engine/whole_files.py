@@ -30,7 +30,7 @@ def require_whole(path: Path) -> None:
     """
     try:
         n_bytes, need = path.stat().st_size, _n_needed(path)
-    except (OSError, OverflowError):
+    except (OSError, ValueError):
         return  # that it is gone, cannot be read or is nonsense is what its loader says best
     if n_bytes < need:
         raise LoadError(f"{path} ends after {size_in_words(n_bytes)} of {size_in_words(need)}.", HINT)
