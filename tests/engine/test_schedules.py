@@ -320,8 +320,10 @@ class Loaded:
         names = [name for name in names if name != "mtp-tree" or can_branch]
         return [name for name in names if name not in {shared.get(other) for other in names}]
 
-    def sees_all(self, name: str) -> bool:
-        """Whether a drafter is its target's equal and has the whole text before it."""
+    def sees_all(self, name: str, turn: Turn) -> bool:
+        """Whether a drafter is its target's equal, draws no surer, and has the whole text before it."""
+        if name == "draft-simple" and turn.sharpness != 1.0:
+            return False
         first = {"draft-simple": self.held.first, "draft-mtp": self.heads.first}.get(name)
         return self.machine.blur == 0 and first == 0
 
@@ -501,7 +503,7 @@ def steps(loaded: Loaded, g: Generation, turn: Turn, n_prompt: int, seen: collec
         assert step.depth <= step.proposed
         seen["branched"] += step.depth > 0
         seen["padded"] += step.rows > 0
-        if loaded.sees_all(step.drafter):
+        if loaded.sees_all(step.drafter, turn):
             assert step.accepted == step.judged, "the same model with the same noise says the same"
             seen["sees all"] += step.proposed > 0
         loaded.check(g, n)
