@@ -113,7 +113,7 @@ def main() -> None:
             warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
             for name in sets:
                 prompts, sampling = load_prompts(name)[: chosen.prompts], Sampling(seed=7, temperature=temperature)
-                timed = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
+                timed, _curves = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
                 new = list(figures(f"{name} T={temperature:g}", timed))
                 found += new
                 if not chosen.json:

@@ -147,7 +147,9 @@ def _by_clock(
     sampling, sets = Sampling(seed=7, temperature=temperature), chosen.sets.split(",")
     warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
     for name in sets:
-        timed = run_set(session, load_prompts(name)[: chosen.prompts], sampling, kinds, chosen.tokens, chosen.turns)
+        timed, _curves = run_set(
+            session, load_prompts(name)[: chosen.prompts], sampling, kinds, chosen.tokens, chosen.turns
+        )
         yield figures(f"{name} T={temperature:g}", source, timed)
 
 
