@@ -1,9 +1,7 @@
 """MTP heads on the real llama.cpp: embedded, in a file of their own, and an assistant on the target's memory."""
 
 import collections
-import random
 
-import numpy as np
 import pytest
 
 from app.engine.session import Session
@@ -66,18 +64,6 @@ def test_with_speculation_off_the_heads_see_and_are_fed_nothing(session, files):
     assert pair.target.context.watcher is None
     answer(session, PROMPTS[1], GREEDY, ("draft-mtp",), 4, max_tokens=40)
     assert state() != before
-
-
-@pytest.mark.parametrize("kind", KINDS[:3])
-def test_alpha_is_the_designed_share(session, tmp_path, kind):
-    """Where the text is the chain itself, heads fed with the right rows are right on their share: three sigma."""
-    load(session, *write(kind, tmp_path, mode="markov"), n_ctx=2048)
-    judged = accepted = 0
-    for prompt in PROMPTS:
-        for step in answer(session, prompt, GREEDY, ("draft-mtp",), 4, max_tokens=300).steps:
-            judged, accepted = judged + step.judged, accepted + step.accepted
-    assert judged > 300
-    assert abs(accepted / judged - 0.75) < 3 * (0.75 * 0.25 / judged) ** 0.5 + 0.02
 
 
 def _by_position(steps):
@@ -217,46 +203,6 @@ def test_the_switch_needs_no_reload_and_an_unwatched_answer_does_no_harm(session
         assert got.token_ids == plain.token_ids
         text += " " + "and so it was then " * 3
     assert sum(s.accepted for s in got.steps) > 0
-
-
-WORDS = ("the", "of", "and", "to", "in", "is", "it", "you", "that", "he", "was", "for", "on", "are", "with", "as")
-
-
-def _one_turn(session, rng, text):
-    """Generate, cancel, stop at a string, with heads, n-grams or nobody; return the next text: same, longer, edited."""
-    types = rng.choice([(), ("ngram",), ("draft-mtp",), ("ngram", "draft-mtp")])
-    how = rng.choice([{}, {"cancel_after": rng.randint(1, 6)}, {"stop": (rng.choice(WORDS),)}])
-    k = rng.choice([1, 3, 8, "auto"])
-    answer(session, text, rng.choice([GREEDY, WARM]), types, k, max_tokens=rng.choice([1, 2, 9, 24]), **how)
-    match rng.choice(["same", "more", "edit"]):
-        case "more":
-            text += " " + " ".join(rng.choices(WORDS, k=rng.randint(1, 12)))
-        case "edit":
-            text = text[: rng.randint(1, len(text))] + " " + rng.choice(WORDS)
-    return text[-400:]
-
-
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize("turns", [16, pytest.param(400, marks=pytest.mark.full)])
-def test_random_schedules_end_where_a_fresh_session_ends(session, files, turns):
-    """Whatever was answered before: the same row of logits and the same answer as from an empty memory."""
-    rng = random.Random(4)
-    load(session, *files, n_ctx=1024)
-    text = "the cat of the hot day"
-    for turn in range(turns):
-        text = _one_turn(session, rng, text)
-        if turn % 4 == 3:
-            warm, row = _answer_and_row(session, text)
-            fresh, fresh_row = _answer_and_row(session, text, reuse_memory=False)
-            assert warm.token_ids == fresh.token_ids
-            assert np.abs(row - fresh_row).max() < 0.02
-
-
-def _answer_and_row(session, text, **how):
-    """Return an answer, and the logits after its prompt."""
-    answer(session, text, GREEDY, ("draft-mtp",), 3, max_tokens=1, **how)  # its token is that of the prompt's last row
-    row = session._pair.target.context.row(0).copy()
-    return answer(session, text, GREEDY, ("draft-mtp",), 3, max_tokens=24, **how), row
 
 
 def test_a_draft_model_with_recurrent_layers_is_refused(session, tmp_path):
