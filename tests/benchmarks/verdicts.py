@@ -2,7 +2,8 @@
 
 The real window is shown under its own Xvfb with the models that are named, records off and on by turns, and is asked
 for its verdict. Pictures of the screen (the dialog, the recording, the verdict in light and dark) and what the panel
-said go into a folder. The exit status is 1 if the verdict is not among those expected, 2 if there is none to be had.
+said go into a folder. The exit status is 1 if the verdict is not among those expected, 2 if there is none to be had:
+then the recording is left as soon as that is known, and what the panel says is printed.
 
     python -m tests.benchmarks.verdicts TARGET [--draft FILE] [--length N|auto] [--any-rounding] [--prompts SET]
                                         [--rounds N] --expect pays|costs|"cannot tell"[,…] --out DIR [--limit MINUTES]
@@ -13,12 +14,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +29,24 @@ from typing import TYPE_CHECKING
 
 from app.metrics.baseline import MIN_RUNS
 from app.metrics.prompts import load_prompts
-from app.metrics.verdict import MIN_PAIRS
+from app.metrics.values import is_plain
+from app.metrics.verdict import MIN_PAIRS, usable
 
 if TYPE_CHECKING:
+    from app.metrics.values import Run
     from app.ui.controller import Controller
 
 SIZE = (1280, 800)
 VERDICTS = ("pays", "costs", "cannot tell")
+LIMIT_MINUTES = 10.0
+ENOUGH_TRIES = 3
+"""So many answers of a kind of which none counts: no other will."""
+FORESEEN = 0.25
+"""The share of a recording from which its end can be told."""
+
+
+class NoVerdictError(Exception):
+    """There is none to be had; the words say why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +118,9 @@ def run(case: Case) -> int:
             async with asyncio.timeout(case.limit_s):
                 return await _record_and_look(controller, case)
         except TimeoutError:
-            return _told(f"no verdict within {case.limit_s / 60:g} minutes: {window.panel.foot.words.text()}", 2)
+            return _nothing(controller, case, f"no verdict within {case.limit_s / 60:g} minutes")
+        except NoVerdictError as why:
+            return _nothing(controller, case, str(why))
         finally:
             await controller.close()
             window.deleteLater()
@@ -119,22 +135,74 @@ async def _record_and_look(controller: Controller, case: Case) -> int:
     await controller.engine.settled()
     loaded = host.state.loaded
     if loaded is None or (case.draft is not None and loaded.draft is None):
-        _picture(controller, case.out / "not-loaded.png")
-        return _told(f"the pair is not loaded: {window.notice.words or window.status}", 2)
+        raise NoVerdictError(f"the pair is not loaded: {window.notice.words or window.status}")
     await _until(lambda: window.panel.charts is not None)
     await _choose_in_dialog(controller, case)
-    await _until(lambda: len(host.session.runs) >= 4 or not controller.baselines.is_recording)
-    await asyncio.sleep(1.0)
-    _picture(controller, case.out / "recording.png")
-    await _until(lambda: not controller.baselines.is_recording)
+    await _follow(controller, case)
+    if not controller.host.session.baseline:
+        raise NoVerdictError("the recording made no baseline")
     for theme in ("light", "dark"):
         controller.actions.choose_theme(theme)
         await asyncio.sleep(1.0)
         _picture(controller, case.out / f"verdict-{theme}.png")
+    said = _write(controller, case)
+    if said["seen"] not in VERDICTS:
+        raise NoVerdictError(str(said["seen"]))
+    words = f"{said['verdict']} ({said['seen']}; expected {' or '.join(case.expected)})"
+    if said["seen"] not in case.expected:
+        return _told(f"{words}. {_panel_words(said)}", 1)
+    print(words)
+    return 0
+
+
+async def _follow(controller: Controller, case: Case) -> None:
+    """Wait for the end of the recording; leave it as soon as it is known that it brings no verdict, or not in time."""
+    progress, began_s = controller.window.panel.foot.progress, time.monotonic()
+    has_picture = False
+    while controller.baselines.is_recording:
+        runs = controller.host.session.runs
+        if why := hopeless(runs):
+            raise NoVerdictError(why)
+        share, spent_s = progress.value() / progress.maximum(), time.monotonic() - began_s
+        if share >= FORESEEN and spent_s / share > case.limit_s:
+            raise NoVerdictError(f"the recording would take {spent_s / share / 60:.1f} minutes")
+        if not has_picture and len(runs) >= 4:
+            await asyncio.sleep(1.0)
+            _picture(controller, case.out / "recording.png")
+            has_picture = True
+        await asyncio.sleep(0.2)
+
+
+def hopeless(runs: Sequence[Run]) -> str:
+    """Say why these answers of a recording foretell that there will be no verdict; "" while there may be one."""
+    from app.ui.figures import exclusion
+
+    counted = [run for run in runs if not run.excluded]
+    for kind, own in (
+        ("with speculation", [run for run in counted if not is_plain(run)]),
+        ("plain", [run for run in counted if is_plain(run)]),
+    ):
+        if len(own) >= ENOUGH_TRIES and not any(map(usable, own)):
+            return f"none of {len(own)} answers counts ({kind}): the last {exclusion(own[-1])}. {own[-1].not_engaged}"
+    return ""
+
+
+def _nothing(controller: Controller, case: Case, why: str) -> int:
+    """Keep what there is to see, and say what the panel says."""
+    _picture(controller, case.out / "no-verdict.png")
+    said = _write(controller, case)
+    return _told(f"{why}. {_panel_words(said)}", 2)
+
+
+def _panel_words(said: dict[str, object]) -> str:
+    shown = {name: said[name] for name in ("state", "verdict", "note", "offer", "baseline", "foot") if said[name]}
+    return "\n".join(["The panel:", *(f"  {name}: {words}" for name, words in shown.items())])
+
+
+def _write(controller: Controller, case: Case) -> dict[str, object]:
     said = _said(controller, case)
     (case.out / "verdict.json").write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"{said['verdict']} ({said['seen']}; expected {' or '.join(case.expected)})")
-    return 0 if said["seen"] in case.expected else 1
+    return said
 
 
 async def _choose_in_dialog(controller: Controller, case: Case) -> None:
@@ -228,13 +296,22 @@ def parse() -> Case:
     parser.add_argument("--rounds", type=int, default=3, help="answers to each prompt, each way (default: %(default)s)")
     parser.add_argument("--expect", required=True, help=f"of {', '.join(VERDICTS)}; several with commas")
     parser.add_argument("--out", type=Path, required=True, help="folder for pictures and verdict.json")
-    parser.add_argument("--limit", type=float, default=20.0, help="minutes (default: %(default)s)")
+    parser.add_argument("--limit", type=float, default=LIMIT_MINUTES, help="minutes (default: %(default)s)")
     asked = parser.parse_args()
     expected = tuple(word.strip() for word in asked.expect.split(","))
     if unknown := set(expected) - set(VERDICTS):
         parser.error(f"no such verdict: {', '.join(sorted(unknown))}")
-    if len(load_prompts(asked.prompts)) * asked.rounds < max(MIN_RUNS, MIN_PAIRS):
-        parser.error(f"too few answers for a verdict: {asked.prompts}, {asked.rounds} each")
+    n_prompts = len(load_prompts(asked.prompts))
+    if n_prompts * asked.rounds < (least := max(MIN_RUNS, MIN_PAIRS)):
+        needed = math.ceil(least / n_prompts)
+        parser.error(
+            f"too few answers for a verdict: {asked.prompts} has {n_prompts} prompts, {asked.rounds} each; "
+            f"leave --rounds out, or ask for {needed} or more"
+        )
+    if missing := [
+        name for name in (asked.target, asked.draft) if name and name.endswith(".gguf") and not Path(name).is_file()
+    ]:
+        parser.error(f"there is no such file: {', '.join(missing)}")
     length = int(asked.length) if asked.length.isdecimal() else asked.length
     return Case(
         target=asked.target,

@@ -1,12 +1,17 @@
 """A verdict from the window, on a screen: the whole way through the recording dialog with a real model."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtGui import QImage
+
+from tests.benchmarks.verdicts import hopeless
+from tests.metrics.sessions import NGRAM, plain_steps, run_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,11 +24,12 @@ def verdict_of(out, *arguments):
     return done.returncode, done.stderr, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-@pytest.mark.full
 @pytest.mark.linux
-@pytest.mark.timeout(660)
+@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb on the PATH")
+@pytest.mark.timeout(330)
 def test_ngram_on_prose_does_not_pay_and_the_screen_says_so(tmp_path):
-    status, said, found = verdict_of(tmp_path, "--prompts", "prose", "--rounds", "2", "--expect", "cannot tell,costs")
+    asked = ("--prompts", "prose", "--rounds", "2", "--expect", "cannot tell,costs", "--limit", "5")
+    status, said, found = verdict_of(tmp_path, *asked)
     assert status == 0, said
     assert found["pairs"] == 8
     assert found["seen"] in found["verdict"].lower()
@@ -39,3 +45,22 @@ def test_a_verdict_that_cannot_come_is_refused_before_anything_is_loaded(tmp_pat
     status, said, found = verdict_of(tmp_path, *asked)
     assert (status, found) == (2, None)
     assert "too few answers" in said
+    assert "ask for 2 or more" in said
+
+
+def test_a_file_that_is_not_there_is_named_before_anything_is_shown(tmp_path):
+    status, said, found = verdict_of(tmp_path, "--draft", "/nowhere/small.gguf", "--expect", "pays")
+    assert (status, found) == (2, None)
+    assert "there is no such file: /nowhere/small.gguf" in said
+
+
+def test_answers_that_cannot_count_end_it_after_three():
+    short = [run_of(plain_steps(8, 50.0), speculation=NGRAM) for _ in range(3)]
+    plain = [run_of(plain_steps(40, 50.0)) for _ in range(3)]
+    assert hopeless((*plain, *short[:2])) == ""
+    assert hopeless((*plain, *short)).startswith(
+        "none of 3 answers counts (with speculation): the last is left out: it"
+    )
+    unengaged = [replace(run_of(plain_steps(40, 50.0), speculation=NGRAM), engaged=False, not_engaged="No.")] * 3
+    assert "speculation was not engaged. No." in hopeless(unengaged)
+    assert hopeless((*short, run_of(plain_steps(40, 90.0), speculation=NGRAM))) == ""
