@@ -211,8 +211,9 @@ class Profiler:
                 done.append(one)
                 self._n_done += 1
                 self._keep_for_training(one)
-                kind = "measured again" if is_repeat else f"round {round_ + 1} of {self.plan.rounds}"
-                yield self._progress(f"{kind}: {one.trial.prompt.name}, {self._way_words(one, chosen)}")
+                prompt, way = one.trial.prompt.name, self._way_words(one, chosen)
+                words = f"round {round_ + 1} of {self.plan.rounds}: {prompt}, {way}"
+                yield self._progress(f"measured again: {prompt}, {way}" if is_repeat else words)
         self._pair_up(done, chosen, is_repeat=is_repeat)
 
     async def _repeat_best(self) -> AsyncGenerator[ProfileProgress, None]:

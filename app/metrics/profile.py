@@ -52,9 +52,12 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """How a person reads it."""
-        who = {"ngram": "n-gram", "draft-mtp": "MTP heads", "draft-simple": "draft model"}.get(self.spec_type, "")
-        who = f"{who} {self.draft}" if self.draft else who
-        return f"{who}, length {self.draft_tokens}"
+        n, draft = self.draft_tokens, self.draft
+        if self.spec_type == "draft-mtp":
+            return f"MTP heads {draft}, length {n}" if draft else f"MTP heads, length {n}"
+        if self.spec_type == "draft-simple":
+            return f"draft model {draft}, length {n}"
+        return f"n-gram, length {n}"
 
 
 class Trialled(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,14 +225,26 @@ def advice(rows: Sequence[Row], unfit: Mapping[str, str]) -> tuple[str, ...]:
             )
     else:
         words.append("No draft model fits. A small model with the target's vocabulary may save more than n-gram.")
-    return (*words, *_unfit_words(unfit))
+    return (*words, *_beside_words(rows), *_unfit_words(unfit))
+
+
+def _beside_words(rows: Sequence[Row]) -> list[str]:
+    """Say what was in memory during the plain answers, which is no baseline by its definition."""
+    words = []
+    if any(row.candidate.draft for row in rows):
+        words.append("The plain answers beside a draft model's had it in memory, with nothing fed to it.")
+    if any(row.candidate.spec_type == "draft-mtp" and not row.candidate.draft for row in rows):
+        words.append("The target's MTP heads were in memory during the plain answers, with nothing fed to them.")
+    return words
 
 
 def _choice_words(rows: Sequence[Row]) -> str:
     best = rows[0]
     if (choice := recommended(rows)) is not None:
-        again = f"; measured again after the choice: {best.confirmed_sentence}" if best.confirmed else ""
-        return f"Use {choice.words}: {best.sentence}{again}."
+        if best.confirmed:
+            again = best.confirmed_sentence
+            return f"Use {choice.words}: {best.sentence}; measured again after the choice: {again}."
+        return f"Use {choice.words}: {best.sentence}."
     if all(row.verdict == "costs" for row in rows):
         return "Leave speculation off: every way that was tried makes answers slower."
     if best.speedup is None:

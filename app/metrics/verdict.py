@@ -273,4 +273,4 @@ def _verdict_widths() -> tuple[float, ...]:
 
 
 def _pairs(n: int) -> str:
-    return f"{n} more pair" + ("" if n == 1 else "s")
+    return f"{n} more pair" if n == 1 else f"{n} more pairs"

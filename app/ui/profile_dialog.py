@@ -25,15 +25,19 @@ from PySide6.QtWidgets import (
 
 from app.metrics.profile import Row
 from app.ui.dialog_size import fit
+from app.ui.said import said
 from app.ui.theme import GRID, named, number_font
 from app.ui.tr import tr
-from app.ui.wording import bytes_words
+from app.ui.wording import bytes_words, tip
 
 COLUMNS = (
     (tr("Drafted by"), tr("Who drafts, with which model, how long")),
     (
         tr("× plain"),
-        tr("Answer time of plain decoding ÷ this way's: above 1 is faster; the median over pairs of answers"),
+        tr(
+            "Answer time of plain decoding ÷ this way's: above 1 is faster; the geometric mean over pairs of answers, "
+            "below six pairs the median. The plain answers had the same draft model in memory, nothing fed to it"
+        ),
     ),
     ("95 %", tr("Where the true figure lies, however often you look; from fewer than six pairs the whole range")),
     (tr("Acceptance"), tr("Accepted ÷ proposed draft tokens")),
@@ -192,7 +196,7 @@ class ProfileDialog(QDialog):
                 if column:
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                     item.setFont(number_font())
-                item.setToolTip(row.sentence if row.speedup else row.not_engaged)
+                item.setToolTip(tip(said(row.sentence if row.speedup else row.not_engaged)))
                 self.table.setItem(number, column, item)
         if best is not None:
             self.table.selectRow(best)
@@ -238,7 +242,7 @@ def row_words(row: Row) -> tuple[str, ...]:
     if row.dropped_after:
         verdict += ", " + tr("given up after round {dropped_after}").format(dropped_after=row.dropped_after)
     return (
-        row.candidate.words,
+        said(row.candidate.words),
         f"{speedup.median:.2f}" if speedup else "–",
         f"{speedup.low:.2f}–{speedup.high:.2f}" if speedup and row.n_pairs > 1 else "–",
         f"{row.acceptance:.2f}" if row.acceptance is not None else "–",

@@ -154,7 +154,7 @@ class ProfilerControl(QObject):
             profiler = self._profiler = Profiler(self._host, plan, _ignore)
             async with aclosing(profiler.run()) as steps:
                 async for step in steps:
-                    dialog.show_running(step.fraction, step.words)
+                    dialog.show_running(step.fraction, said(step.words))
                     dialog.show_rows(step.rows)
         except asyncio.CancelledError:
             words = tr("Cancelled. What was measured so far:")
@@ -191,7 +191,7 @@ class ProfilerControl(QObject):
         best = next((n for n, row in enumerate(rows) if result and row.candidate == result.recommended), None)
         dialog.show_running(None, words)
         dialog.show_rows(rows, best=best)
-        dialog.show_advice(result.advice if result is not None and result.trials else ())
+        dialog.show_advice([said(one) for one in result.advice] if result is not None and result.trials else ())
 
     # --- with the result ------------------------------------------------------------------------------
 
@@ -207,7 +207,9 @@ class ProfilerControl(QObject):
         """Make it the person's choice."""
         self._choices.change(draft_tokens=chosen.draft_tokens, speculation=True)
         self._engine.adopt(chosen.draft, (chosen.spec_type,))
-        self._window.notice.say("info", tr("From the next answer on: {words}.").format(words=chosen.words), expires_s=8)
+        self._window.notice.say(
+            "info", tr("From the next answer on: {words}.").format(words=said(chosen.words)), expires_s=8
+        )
 
     def choose_file(self) -> None:
         """Ask for a file of prompts."""
