@@ -14,6 +14,7 @@ MOST_ANSWERS = 200
 """The newest answers are listed; the charts remember no more."""
 
 _LINES = 4
+_MEANING = tr("Decode speed in tok/s; acceptance: draft tokens kept ÷ draft tokens sent to the target.")
 _ID = Qt.ItemDataRole.UserRole
 
 
@@ -27,6 +28,8 @@ class AnswerList(QListWidget):
         self.setAccessibleName(tr("Answers of this session"))
         self.setToolTip(
             tr("Select an answer to see its figures, several to compare them (Ctrl + click, Shift + arrows)")
+            + "\n"
+            + _MEANING
         )
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setFont(number_font(-0.5))
@@ -61,7 +64,7 @@ class AnswerList(QListWidget):
             for identity, title in answers[n_kept:]:
                 item = QListWidgetItem(title)
                 item.setData(_ID, identity)
-                item.setToolTip(title)
+                item.setToolTip(f"{title}\n{_MEANING}")
                 self.insertItem(0, item)
                 item.setSelected(identity in selected)
         self._shown = answers

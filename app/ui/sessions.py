@@ -29,6 +29,7 @@ from app.metrics.pictures import HEIGHT, WIDTH, Inks
 from app.ui.dialog_size import fit
 from app.ui.theme import GRID, colours, named, number_font
 from app.ui.tr import tr
+from app.ui.wording import tip
 
 if TYPE_CHECKING:
     from app.metrics.compare import SessionComparison
@@ -37,6 +38,34 @@ _PICTURE_PX = 430
 _AROUND_PX = 64
 """What is beside two pictures: margins, the space between, and a bar to scroll with."""
 _EXPORT_PX = (500, 270)
+
+_FIGURES = {
+    "answers": (tr("answers"), tr("Answers that came to their end under no mark: those that count.")),
+    "decode speed, tok/s": (
+        tr("decode speed, tok/s"),
+        tr(
+            "Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine "
+            "time; the median of the answers with its 95 % interval."
+        ),
+    ),
+    "TTFT, s": (tr("first token, s"), tr("From the request to the first token emitted; the median of the answers.")),
+    "acceptance": (tr("acceptance"), tr("Draft tokens kept ÷ draft tokens sent to the target.")),
+    "alpha": (
+        tr("alpha, per token"),
+        tr("Draft tokens kept ÷ those the target ruled on, up to the first rejected."),
+    ),
+    "tokens per step": (tr("tokens per step"), tr("Tokens emitted ÷ passes of the target.")),
+    "verdict": (
+        tr("verdict"),
+        tr("From pairs of answers with and without speculation in that session, never from acceptance."),
+    ),
+}
+"""What the rows of the table are called, and what they mean."""
+_RATIO = tr("decode speed of B ÷ A")
+_RATIO_MEANING = tr(
+    "Decode speed of B ÷ that of A from answers to the same prompts at the same context length, at least six; the "
+    "interval allows for two sessions of one machine that differ a little by themselves."
+)
 
 
 class ExportDialog(QDialog):
@@ -178,13 +207,15 @@ class CompareDialog(QDialog):
         for way in found.ways:
             rows.append((way.way, "", ""))
             rows += figure_rows(way)
-            rows.append((tr("decode speed of B ÷ A"), ratio_words(way), ""))
+            rows.append((_RATIO, ratio_words(way), ""))
         self._table.clearSpans()
         self._table.setRowCount(len(rows))
         for n, row in enumerate(rows):
             is_head = not any(row[1:])
             for column, text in enumerate(row):
-                item = QTableWidgetItem(text)
+                name, meaning = _FIGURES.get(row[0], (row[0], _RATIO_MEANING if row[0] == _RATIO else ""))
+                item = QTableWidgetItem(text if column else name)
+                item.setToolTip(tip(meaning))
                 item.setFont(number_font(bold=is_head))
                 self._table.setItem(n, column, item)
             if is_head:

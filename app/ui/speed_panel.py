@@ -67,7 +67,13 @@ _NOTE_TIP = tr(
 _BASELINE_TIP = tr(
     "Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and "
     "context length; the median with its 95 % interval. Where there is none: answers of this session with speculation "
-    "off, draft model in memory; they are held against drafted answers with the same draft model only, and named so."
+    "off, draft model in memory; they are held against drafted answers with the same draft model only, and named so. "
+    "MTP heads inside of the target file are always in memory with it, and named, too. Context lengths with fewer than "
+    "6 answers share one baseline if their speeds differ by at most 5 %; pairs of a verdict never mix them."
+)
+
+_COMPARED_TIP = tr(
+    "Decode speed of the later answer ÷ that of the earlier one, if both count and were given under like conditions."
 )
 
 
@@ -102,7 +108,7 @@ class SpeedPanel(QWidget):
         self._waiting = named(QLabel(tr("The charts appear with the first answer."), wordWrap=True), "muted")
         self._list_place = QVBoxLayout()
         self.below = QVBoxLayout()
-        self._compared = self._figure(number_font(-0.5), "", tr("Comparison"))
+        self._compared = self._figure(number_font(-0.5), _COMPARED_TIP, tr("Comparison"))
         self._facts = QGridLayout()
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
         self.foot = PanelFoot()
