@@ -61,12 +61,14 @@ class RunConditions(Conditions, frozen=True, kw_only=True):
     """The conditions of one answer: those of :class:`Conditions` and what was loaded to draft with.
 
     ``draft_fingerprint`` names the draft file's content, "" without one and in what older versions measured.
+    ``mtp_heads``: whether heads inside the target file were loaded with it, as they always are.
     """
 
     draft_file: str | None = None
     n_ctx: int = 0
     draft_device: str = ""
     draft_fingerprint: str = ""
+    mtp_heads: bool = False
 
 
 class Surroundings(msgspec.Struct, frozen=True, kw_only=True):

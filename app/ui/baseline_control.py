@@ -120,9 +120,10 @@ class BaselineControl(QObject):
             words = tr("The recording was cancelled. Its answers count nowhere.")
         except SlipstreamError as fault:
             logger.info("recording failed: %s", fault.message)
-            words = tr("The recording failed. {message} {hint}").format(
-                message=said(fault.message), hint=said(fault.hint)
-            )
+            words = tr("The recording failed. {message} {hint}")
+            if recording.is_whole:
+                words = tr("Recorded, without a baseline; the answers count for the verdict. {message} {hint}")
+            words = words.format(message=said(fault.message), hint=said(fault.hint))
         except Exception as fault:  # a fault of ours: it is told, and the panel does not stay at its progress bar
             logger.exception("recording failed")
             words = tr("The recording failed. {message} {hint}").format(

@@ -42,6 +42,15 @@ if TYPE_CHECKING:
     from app.metrics.prompts import Prompt
 
 COLUMNS = (tr("Name"), tr("State"), tr("Decode speed"), tr("Answers"), tr("Context"), tr("Conditions"), tr("Recorded"))
+_MEANINGS = (
+    tr("Names can be typed over"),
+    tr("Stale: conditions have changed since, so that no answer is held against it"),
+    tr("Median of the answers' decode speeds with its 95 % interval; nothing drafted"),
+    tr("So many plain answers it rests on"),
+    tr("Upper bound of the mean context position of its answers; lengths of like speed (within 5 %) share a baseline"),
+    tr("Only answers under these are held against it"),
+    tr("When it was recorded"),
+)
 _STATE = 1
 _BUILT_IN, _OWN, _FILE = "built-in", "own", "file"
 
@@ -85,6 +94,8 @@ class BaselineDialog(QDialog):
 
     def _connect(self) -> None:
         self._list.setHeaderLabels(COLUMNS)
+        for column, meaning in enumerate(_MEANINGS):
+            self._list.headerItem().setToolTip(column, meaning)
         self._list.setRootIsDecorated(False)
         self._list.setAlternatingRowColors(True)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -286,6 +297,7 @@ class BaselineDialog(QDialog):
 def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTreeWidgetItem:
     band = baseline.decode_tps
     kind = tr("sampled") if baseline.sampled else tr("greedy")
+    ran_on_heads = tr("MTP heads in memory") if baseline.mtp_heads else ""
     state = tr("stale: {reasons}").format(reasons=said(reasons[0])) if reasons else tr("fits what is loaded")
     ran_on = tr("{device}, %n thread(s), {kind}", None, baseline.n_threads).format(device=baseline.device, kind=kind)
     item = QTreeWidgetItem(
@@ -294,8 +306,8 @@ def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTree
             tr("in use; {state}").format(state=state) if is_used else state,
             tr("{median:.1f} tok/s ({low:.1f}–{high:.1f})").format(median=band.median, low=band.low, high=band.high),
             str(baseline.n_runs),
-            tr("up to {context_bucket:,}").format(context_bucket=baseline.context_bucket),
-            ", ".join(filter(None, (ran_on, power_words(baseline.on_battery, baseline.power_mode)))),
+            tr("up to {context_bucket}").format(context_bucket=", ".join(f"{n:,}" for n in baseline.context_buckets)),
+            ", ".join(filter(None, (ran_on, ran_on_heads, power_words(baseline.on_battery, baseline.power_mode)))),
             baseline.recorded_at[:16].replace("T", " "),
         ]
     )

@@ -39,7 +39,9 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
     """Return the figures of an answer with their definitions."""
     drafting = tr("not engaged: {not_engaged}").format(not_engaged=run.not_engaged)
     if is_plain(run):
-        drafting = tr("off, draft model in memory") if is_beside_draft(run) else tr("off")
+        has_heads = run.conditions is not None and run.conditions.mtp_heads
+        drafting = tr("off, MTP heads in memory") if has_heads else tr("off")
+        drafting = tr("off, draft model in memory") if is_beside_draft(run) else drafting
     elif run.engaged:
         drafting = f"{drafter_name(run.spec_type)}, {length_words(run.draft_tokens, run.n_exact)}"
     accepted = "–" if run.acceptance is None else f"{run.accepted:,}/{run.proposed:,} ({run.acceptance:.1%})"
@@ -167,9 +169,12 @@ def comparison_words(chosen: Sequence[tuple[int, Run]]) -> str:
         return tr("{pair}: no comparison under unlike conditions: {reasons}.").format(
             pair=pair, reasons="; ".join(filter(None, reasons))
         )
-    return tr("{pair}: {decode_tps:.2f}× as fast. One pair is no verdict.").format(
+    words = tr("{pair}: {decode_tps:.2f}× as fast. One pair is no verdict.").format(
         pair=pair, decode_tps=b.decode_tps / a.decode_tps
     )
+    if is_plain(drafted) and (unlike := draft_difference(a.conditions, b.conditions)):
+        words += " " + tr("Both are plain: {unlike}.").format(unlike=unlike)
+    return words
 
 
 def exclusion(run: Run) -> str:

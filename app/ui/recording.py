@@ -92,6 +92,7 @@ class Recording:
 
     Attributes:
         is_last: whether the program ends: then nothing is loaded again afterwards.
+        is_whole: whether all answers are there, whether or not they make a baseline.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Recording:
         self._source = source
         self._seen: list[str] = []
         self._is_cut = False
-        self.is_last = False
+        self.is_last = self.is_whole = False
         self.baselines: tuple[Baseline, ...] = ()
 
     async def run(self, pair: PairChoice, plan: RecordingPlan | None = None) -> AsyncGenerator[RecordProgress, None]:
@@ -114,7 +115,6 @@ class Recording:
         blocks = self._blocks(pair, plan)
         total, done = sum(len(block.trials) for block in blocks), 0
         plain: list[Run] = []
-        is_whole = False
         try:
             yield RecordProgress(0.0, tr("Preparing to record…"))
             watch = await asyncio.to_thread(Watch, self._source)
@@ -130,10 +130,10 @@ class Recording:
                     run = await self._ask(trial, plan.max_tokens)
                     plain += [run] if is_off(trial.speculation) else []
                     done += 1
-            is_whole = True  # whether or not they make a baseline
+            self.is_whole = True
             self.baselines = await self._summed_up(plain, plan, watch)
         finally:
-            if not is_whole:
+            if not self.is_whole:
                 self._is_cut = True
                 self._host.session.mark(self._seen, excluded=INTERRUPTED)
             is_ours = self._host.state.pair in (None, *(block.pair for block in blocks))

@@ -6,6 +6,8 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 _CONDITIONS = (
     QT_TRANSLATE_NOOP("", "it is of another target file ({file}, not {other})"),
+    QT_TRANSLATE_NOOP("", "it is of another file of the name {file}, with other contents"),
+    QT_TRANSLATE_NOOP("", "the contents of {file} could not be read, so it may be another file"),
     QT_TRANSLATE_NOOP("", "its quantisation is {one}, not {other}"),
     QT_TRANSLATE_NOOP("", "it ran on {device}, not on {other}"),
     QT_TRANSLATE_NOOP("", "it ran with {n_threads} threads, not with {other}"),
@@ -75,5 +77,51 @@ _CAUSES = (
     QT_TRANSLATE_NOOP("", "draft cheaper than on the cost curve"),
     QT_TRANSLATE_NOOP("", "draft too dear"),
 )
+_PROFILE = (
+    QT_TRANSLATE_NOOP("", "Looking which drafters fit…"),
+    QT_TRANSLATE_NOOP("", "warming up: {draft}"),
+    QT_TRANSLATE_NOOP("", "no draft model"),
+    QT_TRANSLATE_NOOP("", "round {n} of {n_rounds}: {prompt}, {way}"),
+    QT_TRANSLATE_NOOP("", "measured again: {prompt}, {way}"),
+    QT_TRANSLATE_NOOP("", "n-gram, length {n}"),
+    QT_TRANSLATE_NOOP("", "draft model {draft}, length {n}"),
+    QT_TRANSLATE_NOOP("", "MTP heads {draft}, length {n}"),
+    QT_TRANSLATE_NOOP("", "MTP heads, length {n}"),
+    QT_TRANSLATE_NOOP("", "pays {middle}× ({band})"),
+    QT_TRANSLATE_NOOP("", "costs {middle} ({least}–{most})"),
+    QT_TRANSLATE_NOOP("", "cannot tell yet ({more} needed)"),
+    QT_TRANSLATE_NOOP("", "cannot tell: {band}× ({more})"),
+    QT_TRANSLATE_NOOP("", "{low} to over 10"),
+    QT_TRANSLATE_NOOP("", "about {more} needed"),
+    QT_TRANSLATE_NOOP("", "over {more} needed"),
+    QT_TRANSLATE_NOOP("", "{n} more pair"),
+    QT_TRANSLATE_NOOP("", "{n} more pairs"),
+    QT_TRANSLATE_NOOP("", "Nothing could be tried: no drafter fits this target."),
+    QT_TRANSLATE_NOOP("", "Use {way}: {sentence}; measured again after the choice: {again}."),
+    QT_TRANSLATE_NOOP("", "Use {way}: {sentence}."),
+    QT_TRANSLATE_NOOP("", "Leave speculation off: every way that was tried makes answers slower."),
+    QT_TRANSLATE_NOOP("", "Nothing can be said: no answer could be compared."),
+    QT_TRANSLATE_NOOP(
+        "",
+        "Nothing was faster than plain decoding so far; the best, {way}: {sentence}. Leave speculation off unless more "
+        "rounds say otherwise.",
+    ),
+    QT_TRANSLATE_NOOP("", "Not decided; ahead is {way}: {sentence}. More rounds or prompts would tell."),
+    QT_TRANSLATE_NOOP(
+        "",
+        "{way} has an acceptance of {share}, below {least}. Try a larger draft model of the target's family, or tune "
+        "this one on your own prompts: the training data for that can be exported.",
+    ),
+    QT_TRANSLATE_NOOP("", "No draft model fits. A small model with the target's vocabulary may save more than n-gram."),
+    QT_TRANSLATE_NOOP("", "The plain answers beside a draft model's had it in memory, with nothing fed to it."),
+    QT_TRANSLATE_NOOP("", "The target's MTP heads were in memory during the plain answers, with nothing fed to them."),
+    QT_TRANSLATE_NOOP("", "{name} was not tried: {reason}"),
+)
+_BASELINES = (
+    QT_TRANSLATE_NOOP("", "A baseline needs {n_runs} complete answers of like context length; {found}."),
+    QT_TRANSLATE_NOOP("", "there are {n}"),
+    QT_TRANSLATE_NOOP("", "by tokens of context there are, at unlike speeds, {counts}"),
+    QT_TRANSLATE_NOOP("", "Record more prompts, or more repetitions, with longer answers."),
+)
 
-METRICS = (*_CONDITIONS, *_MEANWHILE, *_CAUSES)
+METRICS = (*_PROFILE, *_BASELINES, *_CONDITIONS, *_MEANWHILE, *_CAUSES)

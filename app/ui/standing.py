@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from app.metrics.baseline import differences, staleness
+from app.metrics.baseline import MIN_RUNS, differences, staleness
 from app.metrics.outlook import outlook
 from app.metrics.pairing import can_be_halves
 from app.metrics.values import is_plain
@@ -19,6 +19,7 @@ from app.ui.tr import tr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from app.metrics.baseline import Baseline
     from app.metrics.export import Comparison
     from app.metrics.recorder import SessionLog
     from app.metrics.values import Run, RunConditions
@@ -59,7 +60,7 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
     notes = [beside_draft_words(comparison), since, _left_out(session), outlook_words(newest, session), refused]
     if comparison.verdict != "cannot tell":
         offer = "switch off" if comparison.verdict == "costs" and is_on and not since else ""
-    elif not offer and (refused or session.baseline is None):
+    elif not offer and not since and (refused or session.baseline is None):
         offer = "record"
     return Standing(verdict_words(comparison), baseline, _joined(notes), offer)
 
@@ -198,14 +199,35 @@ def _joined(notes: list[str]) -> str:
     return "\n".join(note for note in notes if note)
 
 
+def _answers_words(baseline: Baseline, session: SessionLog) -> str:
+    """Say of how many answers a baseline is, and of which lengths where these are several, or not the last answer's."""
+    first, *others = baseline.context_buckets
+    newest = next((run for run in reversed(session.runs) if usable(run) and run.conditions), None)
+    if newest and newest.conditions and newest.conditions.context_bucket not in baseline.context_buckets:
+        words = tr(
+            "%n answer(s) within {last:,} tokens of context, another length than the last answer", None, baseline.n_runs
+        )
+        return words.format(last=baseline.context_buckets[-1])
+    if not others:
+        return tr("%n answer(s)", None, baseline.n_runs)
+    return tr(
+        "%n answer(s) within {first:,} to {last:,} tokens of context, alike in speed", None, baseline.n_runs
+    ).format(first=first, last=others[-1])
+
+
 def baseline_words(session: SessionLog) -> str:
     """Say what the speed is held against, and why not against what was recorded before."""
     if baseline := session.current_baseline():
         band = baseline.decode_tps
         of = tr("recorded") if baseline.kind == "recorded" else tr("this session, speculation off")
         of = tr("this session, speculation off, draft model in memory") if baseline.draft_file else of
-        answers = tr("%n answer(s)", None, baseline.n_runs)
-        return tr("Baseline {median:.1f} tok/s ({low:.1f}–{high:.1f}), {answers}, {of}").format(
-            median=band.median, low=band.low, high=band.high, answers=answers, of=of
+        of = tr("{of}, the target's MTP heads in memory").format(of=of) if baseline.mtp_heads else of
+        words = tr("Baseline {median:.1f} tok/s ({low:.1f}–{high:.1f}), {answers}, {of}").format(
+            median=band.median, low=band.low, high=band.high, answers=_answers_words(baseline, session), of=of
         )
+        if missing := max(0, MIN_RUNS - baseline.n_runs):
+            words += " " + tr(
+                "(their range: %n more within {bucket:,} tokens of context for a 95 % interval)", None, missing
+            ).format(bucket=baseline.context_bucket)
+        return words
     return tr("No baseline. Record one, or answer a few times with speculation off.")

@@ -394,10 +394,6 @@ Protokoll: {log_dir}</translation>
         <source>{median:.1f} tok/s ({low:.1f}–{high:.1f})</source>
         <translation>{median:.1f} tok/s ({low:.1f}–{high:.1f})</translation>
     </message>
-    <message>
-        <source>up to {context_bucket:,}</source>
-        <translation>bis {context_bucket:,}</translation>
-    </message>
     <message numerus="yes">
         <source>{device}, %n thread(s), {kind}</source>
         <translation>
@@ -4205,10 +4201,6 @@ Einstellungen: {config_dir}</translation>
         <translation>× einfach</translation>
     </message>
     <message>
-        <source>Answer time of plain decoding ÷ this way&apos;s: above 1 is faster; the median over pairs of answers</source>
-        <translation>Antwortzeit einfachen Dekodierens ÷ die dieses Weges: über 1 ist schneller; der Median über Antwortpaare</translation>
-    </message>
-    <message>
         <source>Where the true figure lies, however often you look; from fewer than six pairs the whole range</source>
         <translation>Wo der wahre Wert liegt, egal wie oft Sie nachsehen; bei weniger als sechs Paaren die ganze Spanne</translation>
     </message>
@@ -5279,10 +5271,6 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>Predicted speed-up: (1 - a^(k+1)) ÷ ((1 - a)(v(k+1)/v(1) + k·r)) with a = alpha, k = draft length, v = the cost of a pass by its rows, r = the cost of a drafted token ÷ v(1). Beside it what was measured, and the cause when the two differ.</source>
         <translation>Vorausgesagte Beschleunigung: (1 - a^(k+1)) ÷ ((1 - a)(v(k+1)/v(1) + k·r)) mit a = Alpha, k = Entwurfslänge, v = Kosten eines Durchlaufs nach seinen Zeilen, r = Kosten eines entworfenen Tokens ÷ v(1). Daneben, was gemessen wurde, und die Ursache, wenn beide abweichen.</translation>
-    </message>
-    <message>
-        <source>Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and context length; the median with its 95 % interval. Where there is none: answers of this session with speculation off, draft model in memory; they are held against drafted answers with the same draft model only, and named so.</source>
-        <translation>Vergleichswert: Dekodiertempo ohne geladenen oder gespeisten Entwerfer, mit derselben Zieldatei, Quantisierung, demselben Gerät, denselben Threads und derselben Kontextlänge; der Median mit seinem 95-%-Intervall. Wo es keinen gibt: Antworten dieser Sitzung ohne Spekulation, Entwurfsmodell im Speicher; mit ihnen werden nur Antworten mit demselben Entwurfsmodell verglichen, und sie heißen auch so.</translation>
     </message>
     <message>
         <source>tok/s</source>
@@ -7538,6 +7526,287 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>Send it when the file is there.</source>
         <translation>Senden Sie sie, wenn die Datei da ist.</translation>
+    </message>
+    <message numerus="yes">
+        <source>(their range: %n more within {bucket:,} tokens of context for a 95 % interval)</source>
+        <translation>
+            <numerusform>(ihre Spanne: %n weitere innerhalb von {bucket:,} Token Kontext für ein 95-%-Intervall)</numerusform>
+            <numerusform>(ihre Spanne: %n weitere innerhalb von {bucket:,} Token Kontext für ein 95-%-Intervall)</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n answer(s) within {first:,} to {last:,} tokens of context, alike in speed</source>
+        <translation>
+            <numerusform>%n Antwort innerhalb von {first:,} bis {last:,} Token Kontext, gleich schnell</numerusform>
+            <numerusform>%n Antworten innerhalb von {first:,} bis {last:,} Token Kontext, gleich schnell</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{of}, the target&apos;s MTP heads in memory</source>
+        <translation>{of}, MTP-Köpfe des Zielmodells im Speicher</translation>
+    </message>
+    <message>
+        <source>Recorded, without a baseline; the answers count for the verdict. {message} {hint}</source>
+        <translation>Aufgenommen, ohne Vergleichswert; die Antworten zählen für das Urteil. {message} {hint}</translation>
+    </message>
+    <message>
+        <source>Both are plain: {unlike}.</source>
+        <translation>Beide sind ohne Spekulation: {unlike}.</translation>
+    </message>
+    <message>
+        <source>off, MTP heads in memory</source>
+        <translation>aus, MTP-Köpfe im Speicher</translation>
+    </message>
+    <message>
+        <source>MTP heads in memory</source>
+        <translation>MTP-Köpfe im Speicher</translation>
+    </message>
+    <message>
+        <source>up to {context_bucket}</source>
+        <translation>bis {context_bucket}</translation>
+    </message>
+    <message>
+        <source>Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and context length; the median with its 95 % interval. Where there is none: answers of this session with speculation off, draft model in memory; they are held against drafted answers with the same draft model only, and named so. MTP heads inside of the target file are always in memory with it, and named, too. Context lengths with fewer than 6 answers share one baseline if their speeds differ by at most 5 %; pairs of a verdict never mix them.</source>
+        <translation>Vergleichswert: Dekodiertempo ohne geladenen oder gespeisten Entwerfer, mit derselben Zieldatei, Quantisierung, demselben Gerät, denselben Threads und derselben Kontextlänge; der Median mit seinem 95-%-Intervall. Wo es keinen gibt: Antworten dieser Sitzung ohne Spekulation, Entwurfsmodell im Speicher; mit ihnen werden nur Antworten mit demselben Entwurfsmodell verglichen, und sie heißen auch so. MTP-Köpfe in der Zieldatei sind immer mit ihr im Speicher und werden ebenfalls genannt. Kontextlängen mit weniger als 6 Antworten teilen sich einen Vergleichswert, wenn ihre Tempi um höchstens 5 % abweichen; die Paare eines Urteils mischen sie nie.</translation>
+    </message>
+    <message>
+        <source>it is of another file of the name {file}, with other contents</source>
+        <translation>gehört zu einer anderen Datei namens {file} mit anderem Inhalt</translation>
+    </message>
+    <message>
+        <source>the contents of {file} could not be read, so it may be another file</source>
+        <translation>der Inhalt von {file} ließ sich nicht lesen, es kann also eine andere Datei sein</translation>
+    </message>
+    <message>
+        <source>A baseline needs {n_runs} complete answers of like context length; {found}.</source>
+        <translation>Ein Vergleichswert braucht {n_runs} vollständige Antworten ähnlicher Kontextlänge; {found}.</translation>
+    </message>
+    <message>
+        <source>there are {n}</source>
+        <translation>es gibt {n}</translation>
+    </message>
+    <message>
+        <source>by tokens of context there are, at unlike speeds, {counts}</source>
+        <translation>nach Token Kontext gibt es, ungleich schnell, {counts}</translation>
+    </message>
+    <message>
+        <source>Record more prompts, or more repetitions, with longer answers.</source>
+        <translation>Nehmen Sie mehr Prompts oder mehr Wiederholungen mit längeren Antworten auf.</translation>
+    </message>
+    <message>
+        <source>answers</source>
+        <translation>Antworten</translation>
+    </message>
+    <message>
+        <source>Answers that came to their end under no mark: those that count.</source>
+        <translation>Antworten, die ohne Vermerk zu ihrem Ende kamen: die, die zählen.</translation>
+    </message>
+    <message>
+        <source>decode speed, tok/s</source>
+        <translation>Dekodiertempo, tok/s</translation>
+    </message>
+    <message>
+        <source>Decode speed: emitted tokens after the first chunk ÷ the time from the first chunk to the last, engine time; the median of the answers with its 95 % interval.</source>
+        <translation>Dekodiertempo: ausgegebene Token nach dem ersten Stück ÷ Zeit vom ersten bis zum letzten Stück, Zeit der Engine; der Median der Antworten mit seinem 95-%-Intervall.</translation>
+    </message>
+    <message>
+        <source>first token, s</source>
+        <translation>erstes Token, s</translation>
+    </message>
+    <message>
+        <source>From the request to the first token emitted; the median of the answers.</source>
+        <translation>Von der Anfrage bis zum ersten ausgegebenen Token; der Median der Antworten.</translation>
+    </message>
+    <message>
+        <source>acceptance</source>
+        <translation>Akzeptanz</translation>
+    </message>
+    <message>
+        <source>alpha, per token</source>
+        <translation>Alpha, je Token</translation>
+    </message>
+    <message>
+        <source>tokens per step</source>
+        <translation>Token je Schritt</translation>
+    </message>
+    <message>
+        <source>verdict</source>
+        <translation>Urteil</translation>
+    </message>
+    <message>
+        <source>From pairs of answers with and without speculation in that session, never from acceptance.</source>
+        <translation>Aus Paaren von Antworten mit und ohne Spekulation in jener Sitzung, nie aus der Akzeptanz.</translation>
+    </message>
+    <message>
+        <source>Decode speed of B ÷ that of A from answers to the same prompts at the same context length, at least six; the interval allows for two sessions of one machine that differ a little by themselves.</source>
+        <translation>Dekodiertempo von B ÷ dem von A aus Antworten auf dieselben Prompts bei derselben Kontextlänge, mindestens sechs; das Intervall lässt zu, dass zwei Sitzungen eines Rechners von sich aus etwas abweichen.</translation>
+    </message>
+    <message>
+        <source>Decode speed of the later answer ÷ that of the earlier one, if both count and were given under like conditions.</source>
+        <translation>Dekodiertempo der späteren Antwort ÷ dem der früheren, wenn beide zählen und unter gleichen Bedingungen gegeben wurden.</translation>
+    </message>
+    <message>
+        <source>Decode speed in tok/s; acceptance: draft tokens kept ÷ draft tokens sent to the target.</source>
+        <translation>Dekodiertempo in tok/s; Akzeptanz: behaltene Entwurfstoken ÷ an das Zielmodell gesandte.</translation>
+    </message>
+    <message>
+        <source>Names can be typed over</source>
+        <translation>Namen lassen sich überschreiben</translation>
+    </message>
+    <message>
+        <source>Stale: conditions have changed since, so that no answer is held against it</source>
+        <translation>Veraltet: Bedingungen haben sich seither geändert, keine Antwort wird damit verglichen</translation>
+    </message>
+    <message>
+        <source>Median of the answers&apos; decode speeds with its 95 % interval; nothing drafted</source>
+        <translation>Median des Dekodiertempos der Antworten mit seinem 95-%-Intervall; nichts wurde entworfen</translation>
+    </message>
+    <message>
+        <source>So many plain answers it rests on</source>
+        <translation>Auf so vielen Antworten ohne Spekulation beruht er</translation>
+    </message>
+    <message>
+        <source>Upper bound of the mean context position of its answers; lengths of like speed (within 5 %) share a baseline</source>
+        <translation>Obergrenze der mittleren Kontextposition seiner Antworten; gleich schnelle Längen (bis 5 %) teilen sich einen Vergleichswert</translation>
+    </message>
+    <message>
+        <source>Only answers under these are held against it</source>
+        <translation>Nur Antworten unter diesen werden damit verglichen</translation>
+    </message>
+    <message>
+        <source>When it was recorded</source>
+        <translation>Wann er aufgenommen wurde</translation>
+    </message>
+    <message>
+        <source>Looking which drafters fit…</source>
+        <translation>Es wird nachgesehen, welche Entwerfer passen …</translation>
+    </message>
+    <message>
+        <source>warming up: {draft}</source>
+        <translation>Aufwärmen: {draft}</translation>
+    </message>
+    <message>
+        <source>no draft model</source>
+        <translation>kein Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>round {n} of {n_rounds}: {prompt}, {way}</source>
+        <translation>Runde {n} von {n_rounds}: {prompt}, {way}</translation>
+    </message>
+    <message>
+        <source>measured again: {prompt}, {way}</source>
+        <translation>noch einmal gemessen: {prompt}, {way}</translation>
+    </message>
+    <message>
+        <source>n-gram, length {n}</source>
+        <translation>N-Gramm, Länge {n}</translation>
+    </message>
+    <message>
+        <source>draft model {draft}, length {n}</source>
+        <translation>Entwurfsmodell {draft}, Länge {n}</translation>
+    </message>
+    <message>
+        <source>MTP heads {draft}, length {n}</source>
+        <translation>MTP-Köpfe {draft}, Länge {n}</translation>
+    </message>
+    <message>
+        <source>MTP heads, length {n}</source>
+        <translation>MTP-Köpfe, Länge {n}</translation>
+    </message>
+    <message>
+        <source>pays {middle}× ({band})</source>
+        <translation>lohnt sich {middle}× ({band})</translation>
+    </message>
+    <message>
+        <source>costs {middle} ({least}–{most})</source>
+        <translation>kostet {middle} ({least}–{most})</translation>
+    </message>
+    <message>
+        <source>cannot tell yet ({more} needed)</source>
+        <translation>noch nicht zu sagen ({more} nötig)</translation>
+    </message>
+    <message>
+        <source>cannot tell: {band}× ({more})</source>
+        <translation>nicht zu sagen: {band}× ({more})</translation>
+    </message>
+    <message>
+        <source>{low} to over 10</source>
+        <translation>{low} bis über 10</translation>
+    </message>
+    <message>
+        <source>about {more} needed</source>
+        <translation>etwa {more} nötig</translation>
+    </message>
+    <message>
+        <source>over {more} needed</source>
+        <translation>mehr als {more} nötig</translation>
+    </message>
+    <message>
+        <source>{n} more pair</source>
+        <translation>{n} weiteres Paar</translation>
+    </message>
+    <message>
+        <source>{n} more pairs</source>
+        <translation>{n} weitere Paare</translation>
+    </message>
+    <message>
+        <source>Nothing could be tried: no drafter fits this target.</source>
+        <translation>Es ließ sich nichts probieren: Kein Entwerfer passt zu diesem Zielmodell.</translation>
+    </message>
+    <message>
+        <source>Use {way}: {sentence}; measured again after the choice: {again}.</source>
+        <translation>Nehmen Sie {way}: {sentence}; nach der Wahl noch einmal gemessen: {again}.</translation>
+    </message>
+    <message>
+        <source>Use {way}: {sentence}.</source>
+        <translation>Nehmen Sie {way}: {sentence}.</translation>
+    </message>
+    <message>
+        <source>Leave speculation off: every way that was tried makes answers slower.</source>
+        <translation>Lassen Sie die Spekulation aus: Alles, was probiert wurde, macht Antworten langsamer.</translation>
+    </message>
+    <message>
+        <source>Nothing can be said: no answer could be compared.</source>
+        <translation>Es lässt sich nichts sagen: Keine Antwort war vergleichbar.</translation>
+    </message>
+    <message>
+        <source>Nothing was faster than plain decoding so far; the best, {way}: {sentence}. Leave speculation off unless more rounds say otherwise.</source>
+        <translation>Nichts war bisher schneller als ohne Spekulation; am besten {way}: {sentence}. Lassen Sie die Spekulation aus, solange weitere Runden nichts anderes sagen.</translation>
+    </message>
+    <message>
+        <source>Not decided; ahead is {way}: {sentence}. More rounds or prompts would tell.</source>
+        <translation>Nicht entschieden; vorn liegt {way}: {sentence}. Mehr Runden oder Prompts würden es zeigen.</translation>
+    </message>
+    <message>
+        <source>{way} has an acceptance of {share}, below {least}. Try a larger draft model of the target&apos;s family, or tune this one on your own prompts: the training data for that can be exported.</source>
+        <translation>{way} hat eine Akzeptanz von {share}, unter {least}. Versuchen Sie ein größeres Entwurfsmodell aus der Familie des Zielmodells, oder stimmen Sie dieses auf Ihre eigenen Prompts ab: Die Trainingsdaten dafür lassen sich exportieren.</translation>
+    </message>
+    <message>
+        <source>No draft model fits. A small model with the target&apos;s vocabulary may save more than n-gram.</source>
+        <translation>Kein Entwurfsmodell passt. Ein kleines Modell mit dem Vokabular des Zielmodells spart vielleicht mehr als N-Gramm.</translation>
+    </message>
+    <message>
+        <source>The plain answers beside a draft model&apos;s had it in memory, with nothing fed to it.</source>
+        <translation>Bei den Antworten ohne Spekulation neben denen eines Entwurfsmodells war es im Speicher, ohne dass ihm etwas zugeführt wurde.</translation>
+    </message>
+    <message>
+        <source>The target&apos;s MTP heads were in memory during the plain answers, with nothing fed to them.</source>
+        <translation>Die MTP-Köpfe des Zielmodells waren bei den Antworten ohne Spekulation im Speicher, ohne dass ihnen etwas zugeführt wurde.</translation>
+    </message>
+    <message>
+        <source>{name} was not tried: {reason}</source>
+        <translation>{name} wurde nicht probiert: {reason}</translation>
+    </message>
+    <message>
+        <source>Answer time of plain decoding ÷ this way&apos;s: above 1 is faster; the geometric mean over pairs of answers, below six pairs the median. The plain answers had the same draft model in memory, nothing fed to it</source>
+        <translation>Antwortzeit ohne Spekulation ÷ der so gemessenen: über 1 ist schneller; das geometrische Mittel über Antwortpaare, bei weniger als sechs der Median. Bei den Antworten ohne Spekulation war dasselbe Entwurfsmodell im Speicher, ohne dass ihm etwas zugeführt wurde</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n answer(s) within {last:,} tokens of context, another length than the last answer</source>
+        <translation>
+            <numerusform>%n Antwort innerhalb von {last:,} Token Kontext, anders lang als die letzte</numerusform>
+            <numerusform>%n Antworten innerhalb von {last:,} Token Kontext, anders lang als die letzte</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -72,10 +72,54 @@ def test_context_buckets_are_baselines_of_their_own(runs):
     assert [b.context_bucket for b in record((*longer[:3], *runs), prompt_set="x")] == [1024]
 
 
+def growing(log, *speeds):
+    """Add plain answers of a conversation that grows: with each speed one of another length, the shortest first."""
+    return [
+        log.add(run_of(plain_steps(40, tps, n_ctx=1000 * 2**n), label=f"question {n} {i}"))
+        for n, several in enumerate(speeds)
+        for i, tps in enumerate(several)
+    ]
+
+
+def test_answers_of_a_conversation_that_grows_share_a_baseline_where_their_speeds_are_alike(tmp_path):
+    asked = growing(session(tmp_path), (50.0, 51.0), (49.0, 49.5, 50.0), (48.5,))
+    (baseline,) = record(asked, prompt_set="own questions")
+
+    assert (baseline.n_runs, baseline.context_bucket, baseline.context_buckets) == (6, 2048, (1024, 2048, 4096))
+    assert (baseline.decode_tps.low, baseline.decode_tps.high) == (pytest.approx(48.5), pytest.approx(51.0))
+    assert [sample.context_bucket for sample in baseline.as_samples()] == [1024] * 2 + [2048] * 3 + [4096]
+    log = session(tmp_path)
+    log.take_up((baseline,))
+    for n, found in ((20, baseline), (3000, baseline), (9000, None)):
+        drafted = log.add(run_of(plain_steps(40, 70.0, n_ctx=n), speculation=NGRAM))
+        assert log.baseline_of(drafted) is found
+    assert [c.n_pairs for c in log.comparisons()] == [2], "pairs are of one length each, and there is none of 9,000"
+
+
+def test_where_speeds_are_unlike_it_says_how_many_answers_of_which_length_there_are(tmp_path):
+    asked = growing(session(tmp_path), (50.0, 51.0, 50.5), (45.0, 44.0), (40.0,))
+    with pytest.raises(UsageError, match=r"at unlike speeds, 1,024: 3; 2,048: 2; 4,096: 1\."):
+        record(asked, prompt_set="own questions")
+    log = session(tmp_path)
+    more = growing(log, (50.0,) * 5, (49.0,) * 5, (40.0,) * 6)
+    assert [(b.context_buckets, b.n_runs) for b in record(more, prompt_set="x")] == [((1024, 2048), 10), ((4096,), 6)]
+
+
+def test_a_bucket_with_answers_enough_needs_no_neighbour(tmp_path):
+    log = session(tmp_path)
+    growing(log, (50.0,) * 6, (49.0,) * 2)
+    live = log.live_baseline(log.runs[0])
+    assert (live.n_runs, live.context_buckets) == (6, (1024,))
+    live = log.live_baseline(log.runs[-1])
+    assert (live.n_runs, live.context_bucket, live.context_buckets) == (8, 2048, (1024, 2048))
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"target_fingerprint": "other"}, "another target file"),
+        ({"target_fingerprint": "other"}, "another file of the name target.gguf, with other contents"),
+        ({"target_fingerprint": ""}, "contents of target.gguf could not be read"),
+        ({"target_fingerprint": "other", "target_file": "b.gguf"}, "another target file (target.gguf, not b.gguf)"),
         ({"quantisation": "Q8_0"}, "quantisation is Q4_1, not Q8_0"),
         ({"device": "GPU"}, "ran on CPU, not on GPU"),
         ({"n_threads": 8}, "with 2 threads, not with 8"),

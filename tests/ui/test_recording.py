@@ -96,6 +96,21 @@ def test_recording_on_prompts_of_ones_own_under_a_name(program):
     program.run(story)
 
 
+def test_answers_count_for_the_verdict_though_they_make_no_baseline(program):
+    program.answers = (Answer(text=LONG),)
+    asked = own_prompts([ChatMessage("user", f"Question {n}?") for n in range(3)])
+
+    async def story():
+        record(program, RecordingPlan(asked, "own questions"))
+        await recorded(program)
+        said = program.window.panel.foot.words.text()
+        assert said.startswith("Recorded, without a baseline; the answers count for the verdict. A baseline needs 6 ")
+        assert "there are 3. Record more prompts" in said
+        assert "needs about 3 more pairs" in program.window.panel.verdict
+
+    program.run(story)
+
+
 def test_own_prompts_are_the_newest_questions_with_what_was_said_before():
     talk = [ChatMessage("user" if n % 2 == 0 else "assistant", f"said {n}") for n in range(40)]
     prompts = own_prompts(talk)

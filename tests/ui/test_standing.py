@@ -136,7 +136,7 @@ def baseline_of(session, name="Monday", **changes):
         ({"power_mode": "balanced"}, {"power_mode": "low-power"}, "the power mode was balanced, not low-power"),
         ({"n_threads": 8}, {}, "it ran with 8 threads, not with 2"),
         ({"device": "GPU", "memory": "q8_0/q8_0"}, {}, "it ran on GPU, not on CPU; its conversation memory was q8_0"),
-        ({"target_fingerprint": "g"}, {}, "it is of another target file"),
+        ({"target_fingerprint": "g"}, {}, "it is of another file of the name t.gguf, with other contents"),
         ({"sampled": True}, {}, "one is sampled, the other greedy"),
     ],
 )
@@ -209,6 +209,57 @@ def test_a_verdict_of_what_is_not_loaded_any_more_says_so_and_offers_nothing(ses
     said = standing(session, is_on=True)
     assert "other conditions" not in said.note
     assert said.offer == "switch off"
+
+
+def test_what_cannot_be_told_of_a_model_that_is_gone_is_not_helped_by_recording(session, tmp_path):
+    add(session, 2, MIXED)
+    assert standing(session, is_on=True).offer == "record"
+    other = tmp_path / "other.gguf"
+    other.write_bytes(b"y" * 100)
+    loaded = session._loaded
+    session.set_loaded(session._hello, replace(loaded, target=replace(loaded.target, path=str(other))))
+    said = standing(session, is_on=True)
+    assert "Cannot tell yet" in said.verdict
+    assert "That was measured under other conditions" in said.note
+    assert said.offer == ""
+
+
+def test_few_plain_answers_say_how_many_of_which_length_are_missing(session):
+    add(session, 2, MIXED)
+    assert standing(session, is_on=True).baseline.endswith(
+        "2 answers, this session, speculation off "
+        "(their range: 4 more within 1,024 tokens of context for a 95 % interval)"
+    )
+    add(session, 4, MIXED)
+    assert standing(session, is_on=True).baseline.endswith("6 answers, this session, speculation off")
+
+
+def test_a_baseline_of_another_length_is_said_to_be_one(session):
+    for n in range(6):
+        session.add(run_of(f"p{n}", PLAIN))
+    long = run_of("d", MIXED)
+    session.add(replace(long, steps=[replace(step, n_ctx=3000) for step in long.steps]))
+    assert standing(session, is_on=True).baseline.endswith(
+        "6 answers within 1,024 tokens of context, another length than the last answer, this session, speculation off"
+    )
+
+
+def test_mtp_heads_in_memory_are_named(session):
+    session.set_loaded(session._hello, replace(session._loaded, drafters=("ngram", "draft-mtp")))
+    add(session, 6, MIXED)
+    assert standing(session, is_on=True).baseline.endswith("speculation off, the target's MTP heads in memory")
+    assert facts_of(session.runs[0])[0].value == "off, MTP heads in memory"
+    assert record(session.runs[::2], prompt_set="x")[0].mtp_heads
+
+
+def test_two_plain_answers_say_what_was_in_memory_of_one(session, tmp_path):
+    session.add(run_of("a", PLAIN))
+    small = tmp_path / "small.gguf"
+    small.write_bytes(b"z" * 100)
+    session.set_loaded(session._hello, replace(session._loaded, draft=replace(session._loaded.target, path=str(small))))
+    session.add(run_of("b", PLAIN))
+    said = comparison_words([(1, session.runs[0]), (2, session.runs[1])])
+    assert said.endswith("One pair is no verdict. Both are plain: no draft model was in memory, and now small.gguf is.")
 
 
 def test_a_baseline_that_fits_is_refused_nowhere(session):
