@@ -152,8 +152,11 @@ class BaselineControl(QObject):
     def _on_event(self, event: AnswerEvent, way: Speculation) -> None:
         if isinstance(event, Started):
             self.began.emit(bool(way.types))
+            self._engine.note_engagement(event.engagement if way.types else None)
         elif isinstance(event, Chunk):
             self.stepped.emit((event.step,))
+            if event.plan is not None:
+                self._engine.note_plan(event.plan)
 
     # --- the list -------------------------------------------------------------------------------------
 

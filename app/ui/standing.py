@@ -226,8 +226,8 @@ def baseline_words(session: SessionLog) -> str:
             median=band.median, low=band.low, high=band.high, answers=_answers_words(baseline, session), of=of
         )
         if missing := max(0, MIN_RUNS - baseline.n_runs):
-            words += " " + tr(
-                "(their range: %n more within {bucket:,} tokens of context for a 95 % interval)", None, missing
-            ).format(bucket=baseline.context_bucket)
+            words += " " + tr("(%n more within {bucket:,} tokens for a 95 % interval)", None, missing).format(
+                bucket=baseline.context_bucket
+            )
         return words
     return tr("No baseline. Record one, or answer a few times with speculation off.")

@@ -7528,10 +7528,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Senden Sie sie, wenn die Datei da ist.</translation>
     </message>
     <message numerus="yes">
-        <source>(their range: %n more within {bucket:,} tokens of context for a 95 % interval)</source>
+        <source>(%n more within {bucket:,} tokens for a 95 % interval)</source>
         <translation>
-            <numerusform>(ihre Spanne: %n weitere innerhalb von {bucket:,} Token Kontext für ein 95-%-Intervall)</numerusform>
-            <numerusform>(ihre Spanne: %n weitere innerhalb von {bucket:,} Token Kontext für ein 95-%-Intervall)</numerusform>
+            <numerusform>(%n weitere innerhalb von {bucket:,} Token für ein 95-%-Intervall)</numerusform>
+            <numerusform>(%n weitere innerhalb von {bucket:,} Token für ein 95-%-Intervall)</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -5,7 +5,7 @@ for its verdict. Pictures of the screen (the dialog, the recording, the verdict 
 said go into a folder. The exit status is 1 if the verdict is not among those expected, 2 if there is none to be had:
 then the recording is left as soon as that is known, and what the panel says is printed.
 
-    python -m tests.benchmarks.verdicts TARGET [--draft FILE] [--length N|auto] [--any-rounding] [--prompts SET]
+    python -m tests.benchmarks.verdicts TARGET [--draft FILE] [--length N|auto] [--any-rounding] [--prompts SET|FILE]
                                         [--rounds N] --expect pays|costs|"cannot tell"[,…] --out DIR [--limit MINUTES]
 """
 
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.metrics.baseline import MIN_RUNS
-from app.metrics.prompts import load_prompts
+from app.metrics.prompts import SETS, load_prompts
 from app.metrics.values import is_plain
 from app.metrics.verdict import MIN_PAIRS, usable
 
@@ -216,9 +216,13 @@ async def _choose_in_dialog(controller: Controller, case: Case) -> None:
     dialog = controller.window.findChild(BaselineDialog)
     if dialog is None:
         raise SystemExit(_told("the dialog did not open", 2))
-    sets = next(box for box in dialog.findChildren(QComboBox) if box.findData(case.prompts) >= 0)
-    sets.setCurrentIndex(sets.findData(case.prompts))
-    sets.activated.emit(sets.currentIndex())
+    sets = next(iter(dialog.findChildren(QComboBox)))
+    if case.prompts in SETS:
+        sets.setCurrentIndex(sets.findData(case.prompts))
+        sets.activated.emit(sets.currentIndex())
+    else:  # the last entry asks for a file, by a dialog of the system's
+        sets.setCurrentIndex(sets.count() - 1)
+        dialog.on_file_chosen(case.prompts)
     next(iter(dialog.findChildren(QSpinBox))).setValue(case.rounds)
     record = next(button for button in dialog.findChildren(QPushButton) if button.text() == "Record")
     await _until(record.isEnabled)
@@ -292,7 +296,7 @@ def parse() -> Case:
         action="store_true",
         help="drafts as long as asked, also where their rounding may tip a near tie",
     )
-    parser.add_argument("--prompts", default="code", help="a built-in set (default: %(default)s)")
+    parser.add_argument("--prompts", default="code", help="a built-in set or a file of prompts (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="answers to each prompt, each way (default: %(default)s)")
     parser.add_argument("--expect", required=True, help=f"of {', '.join(VERDICTS)}; several with commas")
     parser.add_argument("--out", type=Path, required=True, help="folder for pictures and verdict.json")

@@ -188,7 +188,7 @@ def test_the_panel_names_it(tmp_path, draft):
         log.add(run_of(plain_steps(40, 75.0), speculation=DRAFTED))
     said = standing(log, is_on=True)
     assert f"6 of 8 pairs are held against {BESIDE_DRAFT}; the others against the baseline." in said.note
-    assert "2 answers, this session, speculation off (their range: 4 more within 1,024" in said.baseline
+    assert "2 answers, this session, speculation off (4 more within 1,024" in said.baseline
 
 
 @pytest.mark.parametrize("redact", [True, False])

@@ -39,11 +39,14 @@ def test_a_baseline_is_recorded_by_turns_and_kept(program):
 
     async def story():
         panel = program.window.panel
-        seen = []
+        seen, states = [], set()
         panel.record_requested.emit()
         assert program.controller.answering.refusal()
         await program.until(panel.foot.cancel.isVisible)
-        await program.until(lambda: seen.append(panel.foot.words.text()) or panel.foot.record.isVisible())
+        await program.until(
+            lambda: states.add(panel.state) or seen.append(panel.foot.words.text()) or panel.foot.record.isVisible()
+        )
+        assert any(state.startswith("Speculation engaged: n-gram") for state in states), "as of any other answer"
         said = [words for words in seen if words.startswith("Recording answer")]
         assert any("plain" in words for words in said)
         assert any("with n-gram" in words for words in said)
@@ -369,6 +372,7 @@ def test_unplugged_the_baseline_is_refused_and_one_click_records_another(program
         assert [b.on_battery for b in BaselineStore().all()] == [True, False]
         dialog = BaselineDialog((), program.window)
         dialog.show_baselines(BaselineStore().all(), [(), ()], "")
+        assert all(dialog._list.headerItem().toolTip(n) for n in range(dialog._list.columnCount()))
         ran_on = [dialog._list.topLevelItem(n).text(5) for n in range(2)]
         assert [words.rpartition(", ")[2] for words in ran_on] == ["battery", "mains power"]
         dialog.deleteLater()

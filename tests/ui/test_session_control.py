@@ -150,6 +150,10 @@ def test_an_exported_session_is_opened_beside_this_one(program, tmp_path):
         asking.reject()
         await program.until(lambda: "Snapdragon" in dialog.differences)
         assert ("answers", "2", "1") in dialog.texts()
+        cells = [dialog._table.item(row, 0) for row in range(dialog._table.rowCount())]
+        unexplained = {cell.text() for cell in cells if not cell.toolTip()}
+        assert not unexplained & {"acceptance", "tokens per step", "verdict", "decode speed of B ÷ A"}
+        assert all("greedy" in words or "sampled" in words for words in unexplained), "but the ways to draft"
         # AND what a foreign session says is text, not a picture to be fetched from wherever it says
         assert dialog._differences.textFormat() == Qt.TextFormat.PlainText
         assert "&lt;img" in dialog._names[1].text()

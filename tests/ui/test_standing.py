@@ -227,8 +227,7 @@ def test_what_cannot_be_told_of_a_model_that_is_gone_is_not_helped_by_recording(
 def test_few_plain_answers_say_how_many_of_which_length_are_missing(session):
     add(session, 2, MIXED)
     assert standing(session, is_on=True).baseline.endswith(
-        "2 answers, this session, speculation off "
-        "(their range: 4 more within 1,024 tokens of context for a 95 % interval)"
+        "2 answers, this session, speculation off (4 more within 1,024 tokens for a 95 % interval)"
     )
     add(session, 4, MIXED)
     assert standing(session, is_on=True).baseline.endswith("6 answers, this session, speculation off")

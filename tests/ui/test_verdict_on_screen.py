@@ -10,10 +10,20 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtGui import QImage
 
+from app.metrics.verdict import MIN_PAIRS
 from tests.benchmarks.verdicts import hopeless
 from tests.metrics.sessions import NGRAM, plain_steps, run_of
 
 ROOT = Path(__file__).resolve().parents[2]
+SHORT = tuple(
+    f"Write one sentence about {what}." for what in ("the sea", "a dog", "rain", "bread", "the moon", "trains")
+)
+
+
+def needs_screen(test):
+    """Mark a test of the real window on a display of its own."""
+    missing = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb on the PATH")
+    return pytest.mark.linux(missing(test))
 
 
 def verdict_of(out, *arguments):
@@ -24,20 +34,35 @@ def verdict_of(out, *arguments):
     return done.returncode, done.stderr, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-@pytest.mark.linux
-@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb on the PATH")
-@pytest.mark.timeout(330)
+@needs_screen
+@pytest.mark.full
+@pytest.mark.timeout(660)
 def test_ngram_on_prose_does_not_pay_and_the_screen_says_so(tmp_path):
-    asked = ("--prompts", "prose", "--rounds", "2", "--expect", "cannot tell,costs", "--limit", "5")
-    status, said, found = verdict_of(tmp_path, *asked)
+    status, said, found = verdict_of(tmp_path, "--prompts", "prose", "--rounds", "2", "--expect", "cannot tell,costs")
     assert status == 0, said
     assert found["pairs"] == 8
+    shows_it(tmp_path, found)
+
+
+@needs_screen
+@pytest.mark.timeout(330)
+def test_short_answers_to_a_file_of_prompts_have_a_verdict_on_the_screen(tmp_path):
+    prompts = tmp_path / "short.jsonl"
+    prompts.write_text("".join(json.dumps({"name": words, "prompt": words}) + "\n" for words in SHORT))
+    asked = ("--prompts", str(prompts), "--rounds", "1", "--expect", "cannot tell,costs", "--limit", "5")
+    status, said, found = verdict_of(tmp_path, *asked)
+    assert status == 0, said
+    assert MIN_PAIRS <= found["pairs"] <= len(SHORT)
+    shows_it(tmp_path, found)
+
+
+def shows_it(folder, found):
     assert found["seen"] in found["verdict"].lower()
     assert found["any_rounding"] is False
     assert found["n_exact"] >= 0
     assert all({"n_exact", "longest_draft"} <= set(run) for run in found["runs"])
     for name in ("dialog", "recording", "verdict-light", "verdict-dark"):
-        assert QImage(str(tmp_path / f"{name}.png")).width() == 1280
+        assert QImage(str(folder / f"{name}.png")).width() == 1280
 
 
 def test_a_verdict_that_cannot_come_is_refused_before_anything_is_loaded(tmp_path):
