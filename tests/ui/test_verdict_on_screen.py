@@ -16,7 +16,7 @@ from tests.metrics.sessions import NGRAM, plain_steps, run_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT = tuple(
-    f"Write one sentence about {what}." for what in ("the sea", "a dog", "rain", "bread", "the moon", "trains")
+    f"Write two sentences about {what}." for what in ("the sea", "a dog", "rain", "bread", "the moon", "trains", "tea")
 )
 
 
