@@ -45,6 +45,7 @@ def test_ngram_on_prose_does_not_pay_and_the_screen_says_so(tmp_path):
 
 
 @needs_screen
+@pytest.mark.full
 @pytest.mark.timeout(330)
 def test_short_answers_to_a_file_of_prompts_have_a_verdict_on_the_screen(tmp_path):
     prompts = tmp_path / "short.jsonl"
