@@ -86,9 +86,13 @@ class Acceptance:
 
     def observe(self, n_judged: int, n_kept: int) -> None:
         """Learn from a step: its first ``n_kept`` draft tokens were kept, ``n_judged`` were ruled on."""
+        self.positions.observe(n_judged, n_kept)
+        self.overhear(n_judged, n_kept)
+
+    def overhear(self, n_judged: int, n_kept: int) -> None:
+        """Learn the same from a draft that was not verified: of its first token mostly, so nothing by position."""
         self.n_judged += n_judged
         self.n_kept += n_kept
-        self.positions.observe(n_judged, n_kept)
         self.fade()
         self._kept += n_kept
         self._missed += n_judged - n_kept

@@ -99,6 +99,7 @@ class AutoLength:
     def ask(self, name: str, n_behind: int, n_unseen: int = 0) -> Ask:
         """Return what to ask of a drafter that lags ``n_behind`` tokens; a limit of 0 is not to ask."""
         if name == "ngram":
+            self.reason = ""
             return Ask(self._longest(name), n_behind)
         if not self.worth_preparing(name):
             self.reason = "paused: even if every draft were right, it could not pay on this machine"
@@ -206,7 +207,9 @@ class AutoLength:
         self.n_left, self.evidence.n_tokens = max(0, self.n_left - step.emitted), self.evidence.n_tokens + step.emitted
         if asked is not None:
             self._learn(asked, step)
-        elif step.proposed and step.drafter != "ngram":
+        elif step.drafter in ("", "ngram"):
+            self.purse.looked_up_s += step.draft_s
+        elif step.proposed:
             costs.observe_draft(step.drafter, step.proposed, step.draft_s, n_behind)
         if step.proposed:
             self.evidence.of(kind).observe(step.judged, step.accepted)
@@ -214,6 +217,11 @@ class AutoLength:
             pause.n_waited += 1
         self._n_unheard = 0 if asked is not None else self._n_unheard + step.emitted
         self._asked = None
+
+    def overhears(self, name: str, kind: str, n_judged: int, n_kept: int) -> None:
+        """Learn from a copy that was not verified whether it would have been kept, so that none need be tried out."""
+        if name == "ngram":
+            self.evidence.of(kind).overhear(n_judged, n_kept)
 
     def _as_if_awake(self, step: Step) -> Step:
         """Return the step without the hours in which the machine slept: its clock may go on meanwhile."""
@@ -385,16 +393,6 @@ class AutoLength:
 
     def _trim_ngram(self, kind: str, n_draft: int) -> int:
         best = best_copy(n_draft, self.evidence.of(kind), self.evidence.costs, self._rate(), self._bears)
-        if not best:
-            return self._probe_ngram(kind, n_draft)
-        self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"
+        if best:
+            self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"
         return best
-
-    def _probe_ngram(self, kind: str, n_draft: int) -> int:
-        """Return a short length now and then, to learn whether this kind of place has become better."""
-        pause = self._pauses.setdefault(kind, Pause())
-        verify_s = self.evidence.costs.verify_s(2) or math.inf
-        if not n_draft or not pause.is_over or not self._bears(verify_s):
-            return 0
-        pause.begin_again()
-        return 1

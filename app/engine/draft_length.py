@@ -61,6 +61,9 @@ class LengthPolicy(Protocol):
     def observe(self, step: Step, kind: str, n_behind: int) -> None:
         """Learn from a step."""
 
+    def overhears(self, name: str, kind: str, n_judged: int, n_kept: int) -> None:
+        """Learn from a draft that was not used: so many of its tokens can be held against what came, and agree."""
+
     def plan(self, name: str, limit: int) -> Plan | None:
         """Return the choice in words and figures, if there is more to say than the length."""
 
@@ -92,6 +95,9 @@ class FixedLength:
 
     def observe(self, step: Step, kind: str, n_behind: int) -> None:
         """Learn nothing: k is fixed."""
+
+    def overhears(self, name: str, kind: str, n_judged: int, n_kept: int) -> None:
+        """Learn nothing."""
 
     def plan(self, name: str, limit: int) -> None:
         """Say nothing."""

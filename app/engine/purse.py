@@ -40,17 +40,20 @@ class Purse:
         debt_s: what speculation has cost this answer against plain decoding.
         invested_s: what catching up has cost of that, looks apart.
         looked_s: what looks have cost.
+        looked_up_s: what looking up copies has cost, in steps in which no model was asked.
     """
 
     expected_loss: float = BLIND_LOSS
     debt_s: float = 0.0
     invested_s: float = 0.0
     looked_s: float = 0.0
+    looked_up_s: float = 0.0
 
     def bears(self, more_s: float, expected_s: float, chance: float) -> bool:
         """Tell whether an answer of ``expected_s`` could bear that nothing comes of a step that costs so much more."""
-        # What catching up and looking took is spent: whether to go on does not depend on it.
-        return self.debt_s - self.invested_s - self.looked_s + more_s <= share(chance, self.expected_loss) * expected_s
+        # What catching up, looking and looking up took is spent: whether to go on does not depend on it.
+        at_stake_s = self.debt_s - self.invested_s - self.looked_s - self.looked_up_s + more_s
+        return at_stake_s <= share(chance, self.expected_loss) * expected_s
 
     def bears_a_look(self, more_s: float, expected_s: float) -> bool:
         """Tell the same of a look."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Protocol
 
 from app.engine.draft_length import Ask, LengthPolicy
@@ -125,6 +126,7 @@ def speculate(g: Generation) -> Iterator[Outcome]:
             raise LockstepError(f"the target holds {g.target.n_past} tokens, {len(g.tokens) - 1} are confirmed")
         outcome = _outcome(g, verdict, attempt)
         g.length.observe(outcome.step, attempt.kind, attempt.n_behind)
+        attempt.compare_unused(outcome.token_ids, g.length)
         yield outcome
 
 
@@ -137,12 +139,14 @@ class _Attempt:
         parents: for each token the index of its parent in the draft, -1 for the pending token; empty for a chain.
         rows: rows of the pass where it was padded.
         path: the nodes of a decoded tree that are confirmed, the pending token first.
+        unused: the drafts that were not verified, each with its drafter's name and its kind.
     """
 
     draft: list[int] = field(default_factory=list)
     parents: tuple[int, ...] = ()
     rows: int = 0
     path: list[int] = field(default_factory=list)
+    unused: list[tuple[str, str, list[int]]] = field(default_factory=list)
     limit: int = 0
     drafter: str = ""
     kind: str = ""
@@ -157,6 +161,12 @@ class _Attempt:
             self.draft, self.parents = list(tree.tokens), () if tree.is_chain else tree.parents
         else:
             self.draft = draft[:n_used]
+
+    def compare_unused(self, token_ids: Sequence[int], length: LengthPolicy) -> None:
+        """Tell how the drafts that were not verified would have done: what came in their place is known."""
+        for name, kind, draft in self.unused:
+            n_kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(draft, token_ids, strict=False)))
+            length.overhears(name, kind, min(n_kept + 1, len(draft), len(token_ids)), n_kept)
 
     def children(self, node: int) -> Sequence[int]:
         """Return the nodes after one of the batch, 0 being the pending token, the likeliest first."""
@@ -189,6 +199,8 @@ def _draft(g: Generation, attempt: _Attempt, n_stop: int) -> None:
             attempt.limit = limit
             attempt.drafter, attempt.kind, attempt.n_behind = drafter.name, drafter.kind, ask.n_catch_up
             break
+        if draft and not isinstance(draft, TokenTree):
+            attempt.unused.append((drafter.name, drafter.kind, draft))
     attempt.draft_s = time.perf_counter() - started_s
 
 

@@ -87,12 +87,14 @@ class OursAuto(Ours):
         self._cost, self._length = cost, AutoLength(evidence, MAX_DRAFT_TOKENS, n_left=256)
         self._length.begin(1.0)
         self._n_used, self._kind = 0, ""
+        self._unused: list[int] = []
 
     def draft(self, tokens: list[int]) -> list[int]:
         self._limit = self._length.ask("ngram", 0).limit
         draft = super().draft(tokens) if self._limit else []
         self._n_used = self._length.trim("ngram", self._drafter.kind, len(draft)) if draft else 0
         self._kind = self._drafter.kind if self._n_used else ""
+        self._unused = [] if self._n_used else draft[:1]
         return draft[: self._n_used]
 
     def settled(self, tokens: list[int], n_accepted: int) -> None:
@@ -110,6 +112,8 @@ class OursAuto(Ours):
             drafter="ngram" if self._n_used else "",
         )
         self._length.observe(step, self._kind, 0)
+        if self._unused:
+            self._length.overhears("ngram", self._drafter.kind, 1, int(self._unused[0] == tokens[-1]))
 
 
 @dataclass(slots=True)

@@ -12,11 +12,13 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from app.engine.auto_length import AutoLength
 from app.engine.costs import Costs, DrafterCost
-from app.engine.draft_length import PARTLY, LengthPolicy
+from app.engine.draft_length import PARTLY, Ask, LengthPolicy
+from app.engine.drafters.ngram import NgramDrafter
 from app.engine.evidence import Evidence
 from app.engine.foresight import Foresight
 from app.engine.review import Place
@@ -190,3 +192,59 @@ def fixed_s(machine: Machine, answer: Answer, length: int) -> float:
         spent_s += machine.verify_s(k + 1) + k * machine.token_s
         at += n_kept + 1
     return spent_s
+
+
+@dataclass(frozen=True, slots=True)
+class Repeating:
+    """An answer of tokens, for who drafts from the text: from ``repeats_at`` on it says again what it has said."""
+
+    prompt: Sequence[int]
+    tokens: Sequence[int]
+    repeats_at: int
+
+    def agreed(self, at: int, draft: Sequence[int]) -> int:
+        """Return how many tokens of a draft are the answer's from ``at`` on."""
+        pairs = zip(draft, self.tokens[at:], strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def play_copies(
+    machine: Machine, answer: Repeating, policy: LengthPolicy, rng: random.Random, *, lookup_s: float = 0.0
+) -> tuple[float, float]:
+    """Return the seconds of an answer under n-gram drafts, before and after it begins to repeat itself."""
+    drafter, text = NgramDrafter(), [*answer.prompt, answer.tokens[0]]
+    drafter.begin(answer.prompt)
+    policy.begin(0.008 * len(answer.prompt))
+    at, spent_s = 1, [0.0, 0.0]
+    while at < len(answer.tokens):
+        limit = min(policy.ask("ngram", 0).limit, len(answer.tokens) - at - 1)
+        draft = drafter.draft(text, Ask(limit)) if limit else []
+        k = policy.trim("ngram", drafter.kind, len(draft)) if draft else 0
+        n_kept = answer.agreed(at, draft[:k])
+        verify_s = machine.verify_s(k + 1) * rng.gauss(1, machine.noise)
+        facts = (k, min(k, n_kept + 1), n_kept, lookup_s, verify_s)
+        kind = drafter.kind if k else ""
+        policy.observe(Step(0.0, n_kept + 1, limit, *facts, 0, "ngram" if k else ""), kind, 0)
+        if draft and not k:
+            policy.overhears("ngram", drafter.kind, 1, answer.agreed(at, draft[:1]))
+        spent_s[at >= answer.repeats_at] += lookup_s + verify_s
+        at += n_kept + 1
+        text += answer.tokens[at - n_kept - 1 : at]
+        drafter.accept(text)
+    return spent_s[0], spent_s[1]
+
+
+def repeating(rng: random.Random, n_vain: int, *, n_times: int = 6, run: tuple[int, int] = (2, 12)) -> Repeating:
+    """Invent an answer of ``n_vain`` lines that begin alike and go on otherwise, then one paragraph again and again.
+
+    Lines begin with ``run`` tokens, fewest and most, that stood there before, so that drafts on them are in vain.
+    """
+    words = iter(range(1000, 1_000_000))
+    known = [next(words) for _ in range(run[1])]
+    lines: list[int] = []
+    for _ in range(n_vain):
+        lines += known[: rng.randint(*run)] + [next(words) for _ in range(rng.randint(2, 6))]
+    paragraph = [next(words) for _ in range(80)]
+    prompt = [next(words) for _ in range(60)]
+    tokens = [*lines, *paragraph * n_times]
+    return Repeating(prompt, tokens, len(lines) + len(paragraph))

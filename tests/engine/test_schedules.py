@@ -233,7 +233,7 @@ class OnAClock:
     def __init__(self, length: AutoLength, machine: Machine):
         self._length, self._machine, self.n_reviews = length, machine, 0
         self.begin, self.prepares = length.begin, length.prepares
-        self.trim, self.plan = length.trim, length.plan
+        self.trim, self.plan, self.overhears = length.trim, length.plan, length.overhears
 
     def ask(self, name, n_behind, n_unseen=0):
         ask = self._length.ask(name, n_behind, n_unseen)
