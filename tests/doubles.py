@@ -67,6 +67,7 @@ class Answer:
         die_at: the engine dies before this chunk.
         fault: raised before chunk ``fault_at``.
         notices: shown with ``Started``.
+        at_end: shown with ``Done``.
         prompt_end: what the template made last.
     """
 
@@ -80,6 +81,7 @@ class Answer:
     fault_at: int = 0
     stop_reason: StopReason = "eos"
     notices: tuple[NoticeInfo, ...] = ()
+    at_end: tuple[NoticeInfo, ...] = ()
     prompt_end: str = ""
 
 
@@ -274,7 +276,8 @@ class ScriptedEngine:
                 yield Done(command.id, "cancelled", "", 0.02, 0.0)
                 return
             yield chunk
-        yield Done(command.id, answer.stop_reason, "", 0.02, 0.005 if engagement_of(command).engaged else 0.0)
+        draft_prefill_s = 0.005 if engagement_of(command).engaged else 0.0
+        yield Done(command.id, answer.stop_reason, "", 0.02, draft_prefill_s, answer.at_end)
 
 
 def rendered_of(command: Render) -> Rendered:

@@ -39,23 +39,20 @@ def without_repeat(prompt: str, beginning: str) -> str:
     return rest[1:] if prompt.endswith("\n") and rest.startswith("\n") else rest
 
 
-def beginning_tokens(
-    beginning: str, mark: str, prompt: Sequence[int], said: Sequence[int], speller: Speller
-) -> list[int]:
+def beginning_tokens(beginning: str, mark: str, said: Sequence[int], speller: Speller) -> list[int]:
     """Return the tokens of an answer's beginning.
 
     Args:
         beginning: its text, with ``mark`` in the texts of control tokens.
         mark: what keeps those from being read as such; "" for none.
-        prompt: the tokens before it.
-        said: the last prompt with its answer; the answer's tokens are taken if they spell the text.
+        said: the tokens of the last answer, which are taken if they spell the text; the prompt before it may have
+            changed, as when the oldest turns are left out.
         speller: whose tokens they are.
     """
     pieces = beginning.split(mark) if mark else [beginning]
-    if list(said[: len(prompt)]) == list(prompt):
-        known = _spelling(said[len(prompt) :], "".join(pieces), speller)
-        if known is not None:
-            return known
+    known = _spelling(said, "".join(pieces), speller)
+    if known is not None:
+        return known
     return [token for piece in pieces for token in _tokenise_within(piece, speller.model)]
 
 

@@ -56,7 +56,7 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render, sai
         model: whose tokens they are.
         n_ctx: how many tokens the context holds.
         render: puts messages into the model's form.
-        said: the tokens of the last prompt with its answer, which an answer that goes on may be.
+        said: the tokens of the last answer, which may be what goes on.
 
     Raises:
         UsageError: there is no prompt, or two, or nothing that could go on.
@@ -121,7 +121,7 @@ def tokens_of(
         templating: what the template is told.
         model: whose tokens they are.
         render: puts messages into the model's form.
-        said: the tokens of the last prompt with its answer.
+        said: the tokens of the last answer.
         limits: how many tokens it may have, and how many the context holds.
 
     Raises:
@@ -142,7 +142,7 @@ def tokens_of(
         return Prompt(tokens, notices, text[-END_CHARS:], shown=shown)
     beginning = without_repeat(text, _with_marks(beginning, mark, map(model.text_of, shown)))
     _check_beginnings(beginning, model, *limits)
-    begun = beginning_tokens(beginning, mark, tokens, said, Speller(model, shown))
+    begun = beginning_tokens(beginning, mark, said, Speller(model, shown))
     return Prompt(tokens + begun, notices, text[-END_CHARS:], len(begun), shown)
 
 

@@ -22,6 +22,8 @@ class Prompting:
         self._renderer = renderer
         self.said: list[int] = []
         """The tokens of the last prompt with its answer, which may be asked to go on."""
+        self.n_asked = 0
+        """How many of them came before the answer."""
 
     def close(self) -> None:
         """End the template process."""
@@ -63,7 +65,7 @@ class Prompting:
             PromptTooLongError: the context has no room for an answer.
         """
         render = self._render_for(target.model)
-        return make_prompt(command, target.model, target.context.n_ctx, render, self.said)
+        return make_prompt(command, target.model, target.context.n_ctx, render, self.said[self.n_asked :])
 
     def _render_for(self, model: Model) -> RenderText:
         return lambda messages, templating: self.render(model, messages, templating)

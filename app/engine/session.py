@@ -9,7 +9,7 @@ from another thread meanwhile.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -18,6 +18,7 @@ from app.engine.cost_curve import measure_costs
 from app.engine.devices import check_runtime, load_backends
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
+from app.engine.full_context import full_notice
 from app.engine.going_on import Speller
 from app.engine.leniency import is_typical
 from app.engine.llama import DecodeCancelledError, Row
@@ -175,6 +176,7 @@ class Session:
         pair = self._require()
         prompt = self._prompting.prompt(pair.target, command)
         self._prompting.said = prompt.tokens  # the answer's are put behind them
+        self._prompting.n_asked = len(prompt.tokens) - prompt.n_begun
         if command.n_top_logprobs > MAX_TOP_LOGPROBS:
             raise UsageError(
                 f"{command.n_top_logprobs} log-probabilities are asked for.", f"At most {MAX_TOP_LOGPROBS}."
@@ -182,7 +184,8 @@ class Session:
         if not command.reuse_memory:
             pair.target.forget()
         sampler = Sampler(command.sampling, pair.target.model.n_vocab, prompt.tokens)
-        answer = _Answer(command, pair, prompt.tokens, sampler, received_s, Speller(pair.target.model, prompt.shown))
+        speller = Speller(pair.target.model, prompt.shown)
+        answer = _Answer(command, pair, prompt.tokens, sampler, received_s, speller, self._say_full)
         try:
             if command.sampling.grammar:
                 sampler.keep_to(grammar_behind(pair.target.model, command, prompt))
@@ -195,6 +198,10 @@ class Session:
                 yield from answer.run(engaged, prompt, cancel)
         finally:
             sampler.close()
+
+    def _say_full(self, command: Generate, written: str) -> NoticeInfo:
+        target = self._require().target
+        return full_notice(command, written, lambda request: self._prompting.prompt(target, request))
 
 
 def _draft_key(path: str) -> tuple[object, ...]:
@@ -223,6 +230,7 @@ class _Answer:
     sampler: Sampler
     received_s: float
     speller: Speller
+    say_full: Callable[[Generate, str], NoticeInfo]
     prefill_s: float = 0.0
     draft_prefill_s: float = 0.0
     stop_reason: StopReason = "length"
@@ -231,6 +239,7 @@ class _Answer:
     noting: NotingChooser | None = field(init=False)
     logprobs: LogprobChooser | None = field(init=False)
     text: str = ""
+    written: str = ""
 
     def __post_init__(self) -> None:
         self.stream = TextStream(self.command.stop)
@@ -255,10 +264,13 @@ class _Answer:
             yield from self._decode(drafters, engaged, cancel, after)
         except DecodeCancelledError:
             self.stop_reason = "cancelled"
+        text = self.stream.finish()
+        if self.stop_reason == "length" and self.pair.target.context.n_past >= self.pair.target.context.n_ctx:
+            after.append(self.say_full(self.command, self.written + text))
         yield Done(
             id=self.command.id,
             stop_reason=self.stop_reason,
-            text=self.stream.finish(),
+            text=text,
             prefill_s=self.prefill_s,
             draft_prefill_s=self.draft_prefill_s,
             notices=tuple(after),
@@ -330,10 +342,6 @@ class _Answer:
         finally:
             if generation.drafter_fault:
                 notices.append(_drafter_failed(generation.drafter_fault))
-        if self.stop_reason == "length" and self.pair.target.context.n_past >= self.pair.target.context.n_ctx:
-            notices.append(
-                NoticeInfo("context_full", "The context is full.", "Start a new conversation or choose a longer one.")
-            )
 
     def _keeps(self, row: Row, token: int) -> bool:
         """Tell whether a draft token that the target would not have said is kept all the same."""
@@ -352,6 +360,7 @@ class _Answer:
             return True
         text = self.stream.push(self.speller.piece(token))
         self.text += text
+        self.written += text
         if self.noting is not None:
             self.noting.note_text(len(text))
         if self.stream.stopped:

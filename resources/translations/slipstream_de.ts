@@ -5952,8 +5952,24 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Der Kontext ist voll.</translation>
     </message>
     <message>
-        <source>Start a new conversation or choose a longer one.</source>
-        <translation>Beginnen Sie eine neue Unterhaltung oder wählen Sie einen längeren.</translation>
+        <source>Choose a longer context or a shorter prompt.</source>
+        <translation>Wählen Sie einen längeren Kontext oder einen kürzeren Prompt.</translation>
+    </message>
+    <message>
+        <source>Start a new conversation, choose a longer context, or let the oldest turns be left out and continue.</source>
+        <translation>Beginnen Sie eine neue Unterhaltung, wählen Sie einen längeren Kontext, oder lassen Sie die ältesten Beiträge weg und setzen Sie die Antwort fort.</translation>
+    </message>
+    <message>
+        <source>Continue the answer: older turns are left out then.</source>
+        <translation>Setzen Sie die Antwort fort: Ältere Beiträge werden dann weggelassen.</translation>
+    </message>
+    <message>
+        <source>The context is full with the last question and its answer alone.</source>
+        <translation>Der Kontext ist schon mit der letzten Frage und ihrer Antwort voll.</translation>
+    </message>
+    <message>
+        <source>Choose a longer context or start a new conversation.</source>
+        <translation>Wählen Sie einen längeren Kontext oder beginnen Sie eine neue Unterhaltung.</translation>
     </message>
     <message>
         <source>The prompt is empty.</source>

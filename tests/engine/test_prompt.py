@@ -9,6 +9,7 @@ from app.engine.session import Session
 from app.engine.template import Renderer
 from app.errors import PromptTooLongError
 from app.models.library import Library
+from app.protocol import Templating
 from tests.engine.sessions import GREEDY, answer, load
 
 N_CTX = 512
@@ -105,3 +106,59 @@ def test_drafters_do_not_change_the_answer_to_what_is_left(session):
         for n in (10, 20):
             answer(session, _turns(n), GREEDY, types, max_tokens=10, slide=True)
         assert answer(session, _turns(20), GREEDY, types, max_tokens=60, slide=True).token_ids == plain.token_ids
+
+
+def _going_on(session, talk, text, types=(), **how):
+    return answer(session, [*talk, ("assistant", text)], GREEDY, types, templating=Templating(goes_on=True), **how)
+
+
+def _hint(got):
+    (notice,) = (n for n in got.done.notices if n.code == "context_full")
+    return f"{notice.message} {notice.hint}"
+
+
+@pytest.mark.parametrize("types", [(), ("ngram",), ("draft-simple",)])
+def test_what_fills_the_context_goes_on_without_the_oldest_turns_until_none_is_left(session, tiny_pair, types):
+    """Each time the hint says whether going on would help, and it is right."""
+    n_ctx = load(session, tiny_pair.target, tiny_pair.draft, n_ctx=1024).n_ctx
+    talk, pieces, said = _turns(20), [], []
+    got = answer(session, talk, GREEDY, types, max_tokens=1000, slide=True)
+    left_out = [_n_left_out(got)]
+    while "Continue the answer" in _hint(got):
+        assert got.done.stop_reason == "length"
+        assert got.started.prompt_tokens + len(got.token_ids) == n_ctx + 1
+        pieces.append(got.text)
+        said += got.token_ids
+        got = _going_on(session, talk, "".join(pieces), types, max_tokens=1000, slide=True)
+        assert session._prompting.said[got.started.prompt_tokens - len(said) :][: len(said)] == said  # not other tokens
+        left_out.append(_n_left_out(got))
+        assert len(got.token_ids) > 10
+    assert pieces
+    assert left_out == sorted(set(left_out))
+    assert left_out[-1] == len(talk) - 2  # all but what the system says and the last question
+    assert "the last question and its answer alone" in _hint(got)
+    with pytest.raises(PromptTooLongError):
+        _going_on(session, talk, "".join(pieces) + got.text, types, max_tokens=1000, slide=True)
+
+
+def test_what_goes_on_without_the_oldest_turns_is_what_a_fresh_memory_says(session):
+    talk = _turns(7)
+    plain = answer(session, talk, max_tokens=1000, slide=True)
+    rest = [
+        _going_on(session, talk, plain.text, types, max_tokens=60, slide=True, reuse_memory=reuse)
+        for types in ((), ("ngram",), ("draft-simple",))
+        for reuse in (True, False)
+    ]
+    assert len({tuple(one.token_ids) for one in rest}) == 1
+    assert len(rest[0].token_ids) == 60
+
+
+def test_with_the_oldest_turns_kept_the_hint_is_another(session):
+    talk = _turns(3)
+    got = answer(session, talk, max_tokens=1000)
+    assert "let the oldest turns be left out and continue" in _hint(got)
+    with pytest.raises(PromptTooLongError):
+        _going_on(session, talk, got.text, max_tokens=1000)
+    assert _going_on(session, talk, got.text, max_tokens=20, slide=True).token_ids  # as it says
+    bare = answer(session, QUESTION, max_tokens=1000)
+    assert "shorter prompt" in _hint(bare)
