@@ -40,6 +40,7 @@ SMALLEST = {
     "session_export": ("--steps", "1000", "--runs", "10"),
     "shapes": ("TARGET", "--draft", "DRAFT", "--lengths", "2", "--lenient", "0.3", *ON_A_PAIR),
     "speculation": ("TARGET", "--draft", "DRAFT", "--types", "ngram,draft-simple", "--lengths", "2,auto", *ON_A_PAIR),
+    "speculation --cold": ("TARGET", "--types", "ngram", *ON_A_PAIR),
     "trees": ("TARGET", "--draft", "DRAFT", "--rows", "4", *ON_A_PAIR),
     "trees --played": ("TARGET", "--draft", "DRAFT", "--rows", "4", *ON_A_PAIR),
 }

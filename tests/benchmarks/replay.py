@@ -3,23 +3,31 @@
 A text does not depend on how it was drafted, and a drafter's word at a position depends on the text before it alone as
 long as all its earlier words were kept. So one pass of the draft model over the finished text tells at every position
 whether its word would have been kept, and that tells every step of every fixed length without running it: no noise of
-the machine gets into the comparison.
+the machine gets into the comparison. The n-gram drafter needs the text alone, so it is played on it; in a chain the
+draft model is asked where it has nothing.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from app.engine.cancel import CancelFlag
 from app.engine.cost_curve import measure_costs
+from app.engine.draft_length import Ask
+from app.engine.drafters.ngram import NgramDrafter
+from app.engine.engage import sharpness_of
 from app.engine.llama import Context, Shape
 from app.engine.loading import LoadedPair
-from app.engine.sampler import DRAFT_SHARPNESS, Sampler
+from app.engine.sampler import Sampler
 from app.protocol import MeasureCosts, Sampling, Step
 
 LENGTHS = (1, 2, 3, 4, 5, 6, 8)
+NGRAM_LENGTHS = (*LENGTHS, 12, 16)
+"""Fixed lengths that are replayed: where n-gram drafts, longer ones too."""
+
 _BATCH = 64
 
 
@@ -31,14 +39,10 @@ class Curve:
     token_s: float
     caught_up_token_s: float
 
-    def step_s(self, n_draft: int) -> float:
-        """Return the cost of drafting and verifying so many tokens."""
-        return self.rows_s[n_draft + 1] + n_draft * self.token_s
 
-
-def measured_curve(pair: LoadedPair, position: int, repeat: int = 5) -> Curve:
-    """Measure the curve where the memory holds ``position`` tokens; medians."""
-    command = MeasureCosts(id=0, n_rows=tuple(range(1, 10)), positions=(position,), repeat=repeat)
+def measured_curve(pair: LoadedPair, position: int, repeat: int = 5, longest: int = max(LENGTHS)) -> Curve:
+    """Measure the curve of drafts of up to ``longest`` tokens where the memory holds ``position``; medians."""
+    command = MeasureCosts(id=0, n_rows=tuple(range(1, longest + 2)), positions=(position,), repeat=repeat)
     (at,) = measure_costs(command, pair, CancelFlag()).costs
     draft = next((cost for cost in at.drafters if cost.drafter == "draft-simple"), None)
     rows_s = {row.n_rows: row.median_s for row in at.rows}
@@ -62,6 +66,7 @@ class Words:
             raise ValueError("the pair has no draft model")
         self._context = Context(pair.draft.model, Shape(n_ctx, pair.n_threads, _BATCH + 1))
         self._n_vocab = pair.target.model.n_vocab
+        self.sharpness = sharpness_of(pair)
 
     def agreement(
         self, prompt: Sequence[int], ids: Sequence[int], sampling: Sampling, *, likeliest: bool
@@ -74,7 +79,7 @@ class Words:
         for at in range(0, len(prompt) - 1, _BATCH):
             self._context.decode(prompt[at : min(at + _BATCH, len(prompt) - 1)], 1)
         of_target = Sampler(sampling, self._n_vocab, prompt)
-        sampler = of_target.clone(DRAFT_SHARPNESS)
+        sampler = of_target.clone(self.sharpness)
         of_target.close()
         fed = [prompt[-1], *ids[:-1]]
         agrees = []
@@ -107,14 +112,58 @@ def fixed_steps(agrees: Sequence[bool], length: int) -> list[tuple[int, int]]:
     return steps
 
 
-def fixed_s(curve: Curve, agrees: Sequence[bool], length: int) -> float:
-    """Return the decode time at a fixed length."""
-    return sum(curve.step_s(n_draft) for n_draft, _ in fixed_steps(agrees, length))
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A replayed step: tokens drafted and emitted, whether a model drafted, what it had to catch up with before that
+    it had not seen, and the seconds that looking for a copy took."""
+
+    n_draft: int
+    n_emitted: int
+    by_model: bool = False
+    n_caught_up: int = 0
+    search_s: float = 0.0
 
 
-def tokens_per_step(agrees: Sequence[bool], length: int) -> float:
-    """Return the tokens of a step at a fixed length."""
-    return (len(agrees) - 1) / max(1, len(fixed_steps(agrees, length)))
+def play(
+    prompt: Sequence[int], ids: Sequence[int], agrees: Sequence[bool] | None, length: int, *, has_ngram: bool
+) -> list[Played]:
+    """Return the steps after the first token at a fixed length: n-gram if it is there, else or where it has nothing the
+    draft model, if ``agrees`` tells its words."""
+    ngram = NgramDrafter() if has_ngram else None
+    text, n_prompt = [*prompt, ids[0]], len(prompt)
+    if ngram is not None:
+        ngram.begin(prompt)
+    steps: list[Played] = []
+    n_unseen = 0  # of what n-gram brought, by the draft model
+    while (at := len(text) - n_prompt) < len(ids):
+        limit = min(length, len(ids) - at - 1)
+        started_s = time.perf_counter()
+        draft = ngram.draft(text, Ask(limit)) if ngram is not None and limit else []
+        search_s = time.perf_counter() - started_s
+        by_model = not draft and agrees is not None and limit > 0
+        n_draft = limit if by_model else len(draft)
+        n_kept = 0
+        while n_kept < n_draft and (agrees[at + n_kept] if by_model else draft[n_kept] == ids[at + n_kept]):
+            n_kept += 1
+        text += ids[at : at + n_kept + 1]
+        started_s = time.perf_counter()
+        if ngram is not None:
+            ngram.accept(text)
+        search_s += time.perf_counter() - started_s
+        steps.append(Played(n_draft, n_kept + 1, by_model, n_unseen if by_model else 0, search_s))
+        n_unseen = 0 if by_model else n_unseen + n_kept + 1
+    return steps
+
+
+def played_s(curve: Curve, steps: Sequence[Played]) -> float:
+    """Return the decode time of replayed steps on the curve."""
+    return sum(
+        curve.rows_s[step.n_draft + 1]
+        + step.search_s
+        + (step.n_draft * curve.token_s if step.by_model else 0.0)
+        + step.n_caught_up * curve.caught_up_token_s
+        for step in steps
+    )
 
 
 def recorded_s(curve: Curve, steps: Sequence[Step]) -> float:

@@ -25,7 +25,7 @@ from app.engine.template import Renderer
 from app.metrics.prompts import load_prompts
 from app.protocol import DraftTokens, Load, Sampling, Speculation
 from tests.benchmarks.figures import Figure, arguments, report
-from tests.benchmarks.speculation import N_CTX, PLAIN, Timed, run_set, warm_up
+from tests.benchmarks.speculation import N_CTX, PLAIN, Run, Timed, run_set, warm_up
 from tests.benchmarks.trees import per_step
 
 ORDINARY, SHAPED = "ordinary", "fixed shape"
@@ -113,7 +113,7 @@ def main() -> None:
             warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
             for name in sets:
                 prompts, sampling = load_prompts(name)[: chosen.prompts], Sampling(seed=7, temperature=temperature)
-                timed, _curves = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
+                timed, _curves = run_set(session, prompts, sampling, Run(kinds, chosen.tokens, chosen.turns))
                 new = list(figures(f"{name} T={temperature:g}", timed))
                 found += new
                 if not chosen.json:

@@ -1,38 +1,48 @@
 """Speculation against plain decoding on a real pair: every prompt each way, by turns, in one process.
 
 For each prompt set and temperature: answer time and decode speed of each way as a ratio to plain decoding of the same
-prompt in the same round, whether the text is the same, and how close ``auto`` comes to the best fixed length. "Best of
-several" is biased upwards by noise, so that comparison replays the steps on the cost curve measured in this run
+prompt in the same round, whether the text is the same, and how close ``auto`` comes to the best fixed length: of the
+draft model, of n-gram and of both as a chain, as far as they are among the types, and none. "Best of several" is biased
+upwards by noise, so that comparison replays the steps on the cost curve measured in this run
 (``tests/benchmarks/replay.py``): after each prompt, and the medians of it, since the machine changes meanwhile. The
 wall-clock ratio stands beside it.
 
+The pair is warm: it has answered up to three other prompts, and keeps what each of these teaches it. With ``--cold``
+every answer has what loading measured and no more, as a pair's first answer does.
+
     python -m tests.benchmarks.speculation TARGET [--draft D] [--types T,…] [--lengths 1,3,5,auto] [--sets code,prose]
-        [--temperatures 0,0.8] [--tokens N] [--prompts N] [--turns N] [--json]
+        [--temperatures 0,0.8] [--tokens N] [--prompts N] [--turns N] [--cold] [--json]
 """
 
 from __future__ import annotations
 
+import copy
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import tests.fixtures.bare  # noqa: F401 - sets how long OpenMP's threads poll, before llama.cpp is loaded
 from app.engine.cancel import CancelFlag
+from app.engine.evidence import Evidence
+from app.engine.loading import LoadedPair
 from app.engine.session import Session
 from app.engine.template import Renderer
-from app.metrics.prompts import load_prompts
+from app.metrics.prompts import Prompt, load_prompts
 from app.metrics.stats import decode_tps
 from app.protocol import Chunk, DraftTokens, Generate, Load, Sampling, Speculation, Step
 from tests.benchmarks.figures import Figure, arguments, report
 from tests.benchmarks.replay import (
     LENGTHS,
+    NGRAM_LENGTHS,
     Curve,
+    Played,
     Words,
-    fixed_s,
     fixed_steps,
     measured_curve,
+    play,
+    played_s,
     recorded_s,
     usual_curve,
 )
@@ -88,24 +98,54 @@ def ways(types: Sequence[str], lengths: Sequence[DraftTokens], *, exact: bool) -
     }
 
 
-def run_set(session, prompts, sampling, kinds, n_tokens, n_turns) -> tuple[dict[str, list[Timed]], list[Curve]]:
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a set is answered: the ways, the fixed lengths to replay, and what a cold pair knows; None for a warm one."""
+
+    kinds: dict[str, Speculation]
+    n_tokens: int
+    n_turns: int = 1
+    fixed: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    known: Evidence | None = None
+
+    @property
+    def longest(self) -> int:
+        """Longest fixed length that is replayed, 0 if none is."""
+        return max((max(lengths, default=0) for lengths in self.fixed.values()), default=0)
+
+
+def fixed_lengths(pair: LoadedPair, types: Sequence[str], *, exact: bool) -> dict[str, tuple[int, ...]]:
+    """Return which fixed lengths a person could have chosen of what can be replayed, by type or chain of types."""
+    n_max = pair.target.context.n_draft_max
+    if exact and pair.n_rows_alike > 1:
+        n_max = min(n_max, pair.n_rows_alike - 1)  # as drafts are cut that could tip a near tie
+    found = {"ngram": NGRAM_LENGTHS} if "ngram" in types else {}
+    if pair.draft is not None and set(types) & {"draft-simple", "tree"}:
+        found |= {"draft-simple": LENGTHS} | ({"ngram,draft-simple": LENGTHS} if found else {})
+    return {name: tuple(n for n in lengths if n <= n_max) for name, lengths in found.items()}
+
+
+def run_set(session: Session, prompts: Sequence[Prompt], sampling: Sampling, run: Run):
     """Answer every prompt every way in every round, and measure the costs after it; the order turns with each."""
     timed: dict[str, list[Timed]] = defaultdict(list)
-    names, curves = list(kinds), []
-    for turn in range(n_turns):
+    names, curves = list(run.kinds), []
+    for turn in range(run.n_turns):
         for at, prompt in enumerate(prompts):
             shift = (turn + at) % len(names)
             for name in names[shift:] + names[:shift]:
-                timed[name].append(answer(session, prompt, sampling, kinds[name], n_tokens))
-            if session._pair.draft is not None:
+                if run.known is not None:
+                    session._pair.evidence = copy.deepcopy(run.known)
+                timed[name].append(answer(session, prompt, sampling, run.kinds[name], run.n_tokens))
+            if run.longest:
                 last = timed[PLAIN][-1]
-                curves.append(measured_curve(session._pair, len(last.prompt) + len(last.token_ids) // 2, repeat=3))
+                position = len(last.prompt) + len(last.token_ids) // 2
+                curves.append(measured_curve(session._pair, position, repeat=3, longest=run.longest))
     if len({len(answers) for answers in timed.values()}) != 1:
         raise SystemExit("the ways have unequal numbers of answers")
     return timed, curves
 
 
-def warm_up(session, sets, way, temperature, n_tokens) -> None:
+def warm_up(session: Session, sets: Sequence[str], way: Speculation, temperature: float, n_tokens: int) -> None:
     """Answer the last prompt of up to three sets and drop it: a pair's first answers are not what its user gets."""
     for name in sets[-3:]:
         answer(session, load_prompts(name)[-1], Sampling(seed=3, temperature=temperature), way, n_tokens // 2)
@@ -152,27 +192,40 @@ def near_ties(label, session, timed) -> Iterator[Figure]:
             target.context.rewind(0)
 
 
-def replayed(label, words, timed, curves, sampling) -> Iterator[Figure]:
+def replayed(
+    label: str,
+    words: Words | None,
+    timed: dict[str, list[Timed]],
+    curves: Sequence[Curve],
+    sampling: Sampling,
+    run: Run,
+) -> Iterator[Figure]:
     """Compare auto with every fixed length on the cost curve, and the shared noise with the most likely word."""
     plain, curve = timed[PLAIN], usual_curve(curves)
     n_plain = sum(len(one.token_ids) - 1 for one in plain)
-    agreed = [words.agreement(one.prompt, one.token_ids, sampling, likeliest=False) for one in plain]
-    fixed_s_of = {0: n_plain * curve.rows_s[1]}
+    agreed = [words and words.agreement(one.prompt, one.token_ids, sampling, likeliest=False) for one in plain]
+
+    def steps_of(name: str, length: int) -> list[list[Played]]:
+        types = name.split(",")
+        return [
+            play(one.prompt, one.token_ids, a if "draft-simple" in types else None, length, has_ngram="ngram" in types)
+            for one, a in zip(plain, agreed, strict=True)
+        ]
+
     caught_up_s = sum(len(one.prompt) for one in plain) * curve.caught_up_token_s
-    for length in LENGTHS:
-        fixed_s_of[length] = caught_up_s + sum(fixed_s(curve, agrees, length) for agrees in agreed)
-    yield Figure(f"{label} word agrees", (sum(map(sum, agreed)) / sum(map(len, agreed)),), "share")
-    for length in LENGTHS:
-        yield Figure(f"{label} fixed {length} replayed", (fixed_s_of[0] / fixed_s_of[length],), "x")
-    if sampling.temperature > 0:
-        likeliest = [words.agreement(one.prompt, one.token_ids, sampling, likeliest=True) for one in plain]
-        for length in (3, 5):
-            for name, agrees in (("noise", agreed), ("likeliest", likeliest)):
-                n_steps = [len(fixed_steps(a, length)) for a in agrees]
-                yield Figure(f"{label} {name} tokens/step at {length}", (n_plain / sum(n_steps),), "")
+    fixed_s_of = {PLAIN: n_plain * curve.rows_s[1]}
+    for name, lengths in run.fixed.items():
+        for length in lengths:
+            took_s = sum(played_s(curve, steps) for steps in steps_of(name, length))
+            fixed_s_of[f"{name}:{length}"] = took_s + (caught_up_s if "draft-simple" in name else 0.0)
+    for name, took_s in list(fixed_s_of.items())[1:]:
+        yield Figure(f"{label} fixed {name} replayed", (fixed_s_of[PLAIN] / took_s,), "x")
+    if words is not None:
+        yield from agreements(label, words, plain, agreed, sampling)
     for name, answers in timed.items():
-        if (length := name.rpartition(":")[2]).isdigit():  # the replay's own check: it tells what the loop did
-            told = [fixed_steps(a, int(length)) for a in agreed]
+        types, _, length = name.rpartition(":")
+        if length.isdigit() and int(length) in run.fixed.get(types, ()):  # the replay's own check: what the loop did
+            told = [[(step.n_draft, step.n_emitted) for step in steps] for steps in steps_of(types, int(length))]
             did = [[(s.proposed, s.emitted) for s in one.steps[1:]] for one in answers]
             same = sum(map(list.__eq__, told, did))
             yield Figure(f"{label} {name} steps as replayed", (same / len(did),), "share")
@@ -180,16 +233,28 @@ def replayed(label, words, timed, curves, sampling) -> Iterator[Figure]:
     for name, answers in timed.items():
         if name.endswith(":auto"):
             auto_s = sum(recorded_s(curve, one.steps) for one in answers)
-            yield Figure(f"{label} auto to plain, replayed", (fixed_s_of[0] / auto_s,), "x", ">= 0.98")
+            yield Figure(f"{label} auto to plain, replayed", (fixed_s_of[PLAIN] / auto_s,), "x", ">= 0.98")
             yield Figure(f"{label} auto to best fixed ({best}), replayed", (fixed_s_of[best] / auto_s,), "x", ">= 0.98")
+
+
+def agreements(label, words: Words, plain: Sequence[Timed], agreed, sampling: Sampling) -> Iterator[Figure]:
+    """Tell how often the draft model says the target's word, with the shared noise and with its most likely one."""
+    yield Figure(f"{label} word agrees", (sum(map(sum, agreed)) / sum(map(len, agreed)),), "share")
+    if sampling.temperature > 0:
+        n_plain = sum(len(one.token_ids) - 1 for one in plain)
+        likeliest = [words.agreement(one.prompt, one.token_ids, sampling, likeliest=True) for one in plain]
+        for length in (3, 5):
+            for name, agrees in (("noise", agreed), ("likeliest", likeliest)):
+                n_steps = [len(fixed_steps(a, length)) for a in agrees]
+                yield Figure(f"{label} {name} tokens/step at {length}", (n_plain / sum(n_steps),), "")
 
 
 def _per_step(answers: Sequence[Timed]) -> float:
     return sum(len(a.token_ids) for a in answers) / sum(len(a.steps) for a in answers)
 
 
-def main() -> None:
-    """Measure and print."""
+def options():
+    """Return what the command line says."""
     parser = arguments("Speculation against plain decoding on a real pair.", n_turns=1)
     parser.add_argument("target")
     parser.add_argument("--draft")
@@ -200,10 +265,16 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--prompts", type=int, default=2, help="prompts of each set (default: %(default)s)")
     parser.add_argument("--any-rounding", action="store_true", help="drafts that round otherwise than plain, too")
-    chosen = parser.parse_args()
+    parser.add_argument("--cold", action="store_true", help="every answer knows what loading measured, and no more")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure and print."""
+    chosen = options()
     lengths = [int(word) if word.isdigit() else word for word in chosen.lengths.split(",")]
-    types = chosen.types.split(",")
-    kinds = ways(types, lengths, exact=not chosen.any_rounding)
+    types, exact = chosen.types.split(","), not chosen.any_rounding
+    kinds, sets = ways(types, lengths, exact=exact), chosen.sets.split(",")
     session = Session(Renderer())
     found: list[Figure] = []
     words: Words | None = None
@@ -212,17 +283,18 @@ def main() -> None:
             pass
         pair = session._pair
         words = Words(pair, N_CTX) if pair.draft is not None else None
+        known = copy.deepcopy(pair.evidence) if chosen.cold else None
+        run = Run(kinds, chosen.tokens, chosen.turns, fixed_lengths(pair, types, exact=exact), known)
         for temperature in map(float, chosen.temperatures.split(",")):
-            sets = chosen.sets.split(",")
-            warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
+            if not chosen.cold:
+                warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
             for name in sets:
-                prompts = load_prompts(name)[: chosen.prompts]
                 sampling = Sampling(seed=7, temperature=temperature)
-                timed, curves = run_set(session, prompts, sampling, kinds, chosen.tokens, chosen.turns)
-                label = f"{name} T={temperature:g}"
+                timed, curves = run_set(session, load_prompts(name)[: chosen.prompts], sampling, run)
+                label = f"{name} T={temperature:g}{' cold' if chosen.cold else ''}"
                 new = [*figures(label, timed), *near_ties(label, session, timed)]
-                if words is not None:
-                    new += replayed(label, words, timed, curves, sampling)
+                if run.longest:
+                    new += replayed(label, words, timed, curves, sampling, run)
                 found += new
                 if not chosen.json:
                     report(new, as_json=False)

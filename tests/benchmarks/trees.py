@@ -29,7 +29,7 @@ from app.metrics.prompts import load_prompts
 from app.protocol import Load, Loaded, Sampling, SpecType, Speculation
 from tests.benchmarks.figures import Figure, arguments, report
 from tests.benchmarks.played import Player, Text
-from tests.benchmarks.speculation import N_CTX, PLAIN, Timed, answer, run_set, warm_up
+from tests.benchmarks.speculation import N_CTX, PLAIN, Run, Timed, answer, run_set, warm_up
 
 
 def ways(
@@ -147,9 +147,8 @@ def _by_clock(
     sampling, sets = Sampling(seed=7, temperature=temperature), chosen.sets.split(",")
     warm_up(session, sets, list(kinds.values())[-1], temperature, chosen.tokens)
     for name in sets:
-        timed, _curves = run_set(
-            session, load_prompts(name)[: chosen.prompts], sampling, kinds, chosen.tokens, chosen.turns
-        )
+        run = Run(kinds, chosen.tokens, chosen.turns)
+        timed, _curves = run_set(session, load_prompts(name)[: chosen.prompts], sampling, run)
         yield figures(f"{name} T={temperature:g}", source, timed)
 
 

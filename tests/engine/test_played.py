@@ -1,4 +1,4 @@
-"""What the benchmarks of token trees rest on: steps counted without a target, and two sessions that go the same way."""
+"""What benchmarks rest on: steps counted and replayed without a target, and two sessions that go the same way."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from app.engine.session import Session
 from app.engine.template import Renderer
 from tests.benchmarks.interrupted import go_on
 from tests.benchmarks.played import Player, Text
+from tests.benchmarks.replay import LENGTHS, NGRAM_LENGTHS, Curve, Words, play, played_s
+from tests.benchmarks.speculation import fixed_lengths
 from tests.engine.sessions import GREEDY, WARM, answer, load
 from tests.engine.test_trees import PROMPTS
+from tests.fixtures import tiny
 
 
 @pytest.mark.parametrize("sampling", [GREEDY, WARM])
@@ -33,6 +36,58 @@ def test_steps_are_counted_as_the_loop_takes_them(tiny_pair, sampling):
             assert count.n_fed > 0
     finally:
         player.close()
+        session.close()
+
+
+@pytest.fixture(scope="module")
+def repeating(tmp_path_factory):
+    """A pair that says few words over and over, in changing order: n-gram drafts now and then, and is often wrong."""
+    return tiny.llama_pair(tmp_path_factory.mktemp("repeating"), chain=tiny.words(24))
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+@pytest.mark.parametrize("types", [("ngram",), ("draft-simple",), ("ngram", "draft-simple")])
+@pytest.mark.parametrize("length", [1, 3, 8, 16])
+def test_fixed_lengths_are_replayed_as_the_loop_takes_them(repeating, sampling, types, length):
+    session = Session(Renderer())
+    load(session, repeating.target, repeating.draft, n_ctx=512)
+    words = Words(session._pair, 512)
+    try:
+        plain = answer(session, PROMPTS[1], sampling, max_tokens=120)
+        prompt = session._prompting.said[: plain.started.prompt_tokens]
+        agrees = (
+            words.agreement(prompt, plain.token_ids, sampling, likeliest=False) if "draft-simple" in types else None
+        )
+        played = play(prompt, plain.token_ids, agrees, length, has_ngram="ngram" in types)
+        did = answer(session, PROMPTS[1], sampling, types, length, max_tokens=120).steps[1:]
+    finally:
+        words.close()
+        session.close()
+    assert [(one.n_draft, one.n_emitted) for one in played] == [(step.proposed, step.emitted) for step in did]
+    assert [one.by_model for one in played] == [step.drafter == "draft-simple" for step in did]
+    assert sum(step.proposed > 0 for step in did) > 3
+    curve = Curve(dict.fromkeys(range(1, 18), 1.0), 0.01, 0.001)
+    n_drafted, n_caught_up = (
+        sum(s.proposed for s in did if s.drafter == "draft-simple"),
+        sum(s.n_caught_up for s in played),
+    )
+    searched_s = sum(one.search_s for one in played)
+    assert played_s(curve, played) == pytest.approx(len(did) + 0.01 * n_drafted + 0.001 * n_caught_up + searched_s)
+    assert searched_s < 0.1
+    assert (n_caught_up > 0) == (len(types) == 2 and any(s.drafter == "ngram" for s in did) and agrees is not None)
+
+
+def test_the_fixed_lengths_are_those_that_can_be_chosen(tiny_pair):
+    session = Session(Renderer())
+    load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512)
+    pair = session._pair
+    try:
+        both = fixed_lengths(pair, ("ngram", "draft-simple"), exact=False)
+        assert both == {"ngram": NGRAM_LENGTHS, "draft-simple": LENGTHS, "ngram,draft-simple": LENGTHS}
+        pair.n_rows_alike = 4
+        assert fixed_lengths(pair, ("ngram",), exact=True) == {"ngram": (1, 2, 3)}
+        assert fixed_lengths(pair, ("draft-mtp",), exact=True) == {}
+    finally:
         session.close()
 
 
