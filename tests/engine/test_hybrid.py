@@ -7,6 +7,9 @@ import pytest
 
 from app.engine.cancel import CancelFlag
 from app.engine.llama import Context, DecodeCancelledError, Model, Shape
+from app.engine.session import Session
+from app.engine.template import Renderer
+from tests.engine.sessions import GREEDY, answer, load
 from tests.fixtures import tiny_mtp
 
 N_ROWS, N_SNAPSHOTS = 9, 8
@@ -100,3 +103,26 @@ def test_without_snapshots_nothing_can_be_drafted(model):
     context = _context(model, n_snapshots=0)
     assert context.n_draft_max == 0
     context.close()
+
+
+@pytest.mark.parametrize("types", [(), ("ngram",), ("draft-mtp",)])
+def test_an_edit_goes_on_from_the_checkpoint_before_it(tmp_path, types):
+    """The question before is marked; what came after it is another now, and only that is evaluated again."""
+    session = Session(Renderer())
+    load(session, tiny_mtp.qwen35_embedded(tmp_path / "tiny.gguf"), n_ctx=2048)
+    first = [("user", "the time there was when all of them said so " * 8)]
+    try:
+        said = answer(session, first, GREEDY, types, max_tokens=30)
+        talk = [*first, ("assistant", said.text), ("user", "and how many of them were there")]
+        answer(session, talk, GREEDY, types, max_tokens=30)
+        edited = [*talk[:-1], ("user", "but what did they do then")]
+        warm = answer(session, edited, GREEDY, types, max_tokens=30)
+        assert warm.started.cached_tokens >= said.started.prompt_tokens - 1
+        again = answer(session, first, GREEDY, types, max_tokens=30)
+        assert again.started.cached_tokens == said.started.prompt_tokens - 1
+        for got, messages in ((warm, edited), (again, first)):
+            fresh = answer(session, messages, GREEDY, (), max_tokens=30, reuse_memory=False)
+            assert fresh.started.cached_tokens == 0
+            assert got.token_ids == fresh.token_ids
+    finally:
+        session.close()

@@ -4,13 +4,17 @@ import threading
 import time
 from importlib import resources
 
+import llama_cpp
 import pytest
 
 from app.engine.cancel import CancelFlag
+from app.engine.engage import sharpness_of
+from app.engine.sampler import DRAFT_SHARPNESS
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.errors import EngineError, LoadError, ModelFileError, PromptTooLongError, SlipstreamError, UsageError
 from app.protocol import Chunk, Done, Load, Loaded, LoadProgress, MemoryTypes, Sampling, Started
+from tests.benchmarks.replay import Words, play
 from tests.engine.sessions import GREEDY, WARM, answer, load, request
 from tests.fixtures import tiny
 
@@ -221,6 +225,75 @@ def test_a_change_of_the_draft_s_own_settings_keeps_the_target(session, tiny_pai
     for how in ({"draft_n_ctx": -1}, {"draft_n_threads": -1}, {"draft_n_threads": 100_000}):
         with pytest.raises(UsageError, match=r"negative|too many"):
             load(session, tiny_pair.target, tiny_pair.draft, n_ctx=256, **how)
+
+
+def test_the_draft_s_own_settings_are_those_of_its_context(session, tiny_pair):
+    """Seen from llama.cpp: how many threads the draft's context has, and how large its memory is."""
+    eight, sixteen = MemoryTypes("q8_0", "q8_0"), MemoryTypes("f16", "f16")
+
+    def seen(**how):
+        load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512, memory=sixteen, **how)
+        answer(session, PROMPTS[0], GREEDY, ("draft-simple",), max_tokens=8)
+        parts = (session._pair.target.context, session._pair.draft.context)
+        threads = [llama_cpp.llama_n_threads(one.handle) for one in parts]
+        return threads, [llama_cpp.llama_state_seq_get_size(one.handle, 0) / one.n_past for one in parts]
+
+    threads, (target, draft) = seen(draft_memory=sixteen)
+    assert threads == [1, 1]
+    assert seen(draft_memory=sixteen, draft_n_threads=2) == ([1, 2], [target, draft])
+    threads, (same, small) = seen(draft_memory=eight)
+    assert (threads, same) == ([1, 1], target)
+    assert small < 0.6 * draft
+    assert session._pair.draft.context.memory_types == eight
+
+
+def test_a_smaller_draft_model_draws_surer_and_the_text_stays_the_same(session, tmp_path):
+    files = tiny.llama_pair(tmp_path, draft_sizes=tiny.Sizes(32, 48))
+    load(session, files.target, files.draft, n_ctx=512)
+    pair, sampling = session._pair, Sampling(5, temperature=1.0)
+    assert pair.draft.model.n_params < 0.5 * pair.target.model.n_params
+    assert sharpness_of(pair) == DRAFT_SHARPNESS > 1
+    words, told = Words(pair, 512), {1.0: [], DRAFT_SHARPNESS: []}
+    did = []
+    try:
+        for prompt in PROMPTS:
+            plain = answer(session, prompt, sampling, max_tokens=80)
+            prompt_ids = session._prompting.said[: plain.started.prompt_tokens]
+            for types in (("draft-simple",), ("ngram", "draft-simple")):
+                for k in (1, 4, 8, "auto"):
+                    got = answer(session, prompt, sampling, types, k, max_tokens=80)
+                    assert (got.token_ids, got.text) == (plain.token_ids, plain.text), (types, k)
+            did += [
+                (step.proposed, step.emitted)
+                for step in answer(session, prompt, sampling, ("draft-simple",), max_tokens=80).steps[1:]
+            ]
+            for words.sharpness, steps in told.items():
+                agrees = words.agreement(prompt_ids, plain.token_ids, sampling, likeliest=False)
+                played = play(prompt_ids, plain.token_ids, agrees, 4, has_ngram=False)
+                steps += [(one.n_draft, one.n_emitted) for one in played]
+    finally:
+        words.close()
+    assert did == told[DRAFT_SHARPNESS]
+    assert did != told[1.0]  # as it would be drawn as sure as it is
+
+
+def test_a_target_that_cannot_be_rewound_answers_and_says_why_nothing_drafts(session, tmp_path, tiny_pair):
+    target = tiny.recurrent(tmp_path / "mamba.gguf")
+    for draft in (None, tiny_pair.draft):
+        loaded = load(session, target, draft, n_ctx=512)
+        assert loaded.drafters == ()
+        plain = answer(session, PROMPTS[0])
+        assert len(set(plain.token_ids)) > 10
+        for types in (("ngram",), ("draft-simple",), ("draft-mtp",), ("ngram", "draft-simple")):
+            got = answer(session, PROMPTS[0], GREEDY, types)
+            assert "cannot rewind for this architecture" in got.started.engagement.reason
+            assert (got.started.engagement.engaged, got.token_ids) == (False, plain.token_ids)
+        # its own memory goes on where it can, and begins anew where it cannot
+        again = answer(session, PROMPTS[0])
+        assert (again.token_ids, again.started.cached_tokens) == (plain.token_ids, again.started.prompt_tokens - 1)
+        edited = PROMPTS[0].replace("hot", "cat")
+        warm = answer(session, edited)
+        assert warm.token_ids == answer(session, edited, reuse_memory=False).token_ids
 
 
 @pytest.mark.parametrize("n_ctx_train", [0, 1 << 31, (1 << 32) - 1])

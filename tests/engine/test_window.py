@@ -10,8 +10,8 @@ import pytest
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.placement import Placement
-from tests.engine.sessions import GREEDY, answer, load
-from tests.fixtures import tiny_mtp
+from tests.engine.sessions import GREEDY, WARM, answer, load
+from tests.fixtures import tiny, tiny_mtp
 
 LONG = "the time there was when all of them said so " * 30
 SMALL = Placement(n_batch=128, keeps_window=False)
@@ -56,3 +56,29 @@ def test_drafts_are_rewound_within_the_window(session, pair):
 def test_a_longer_prompt_goes_on_from_what_is_there(session, pair):
     first, second = said(session, pair, SMALL, [LONG, LONG + " and"], max_tokens=1)
     assert second.started.cached_tokens >= first.started.prompt_tokens - 1
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+def test_a_draft_model_and_a_target_with_short_windows_say_what_whole_ones_say(session, tmp_path, sampling):
+    """Drafts of all lengths and texts that go back: the draft's memory forgets, too, and begins anew where it must."""
+    pair = tiny_mtp.gemma4_draft_pair(tmp_path, chain=tiny.words(24))
+    long = LONG[: len(LONG) // 2]
+    prompts = [long, long + " and then", long[: len(long) // 2] + " but then", long[:60]]
+    ways = ((("ngram",), 8), (("draft-simple",), 3), (("ngram", "draft-simple"), "auto"))
+    load(session, pair.target, pair.draft, n_ctx=N_CTX, placement=WHOLE, draft_placement=WHOLE)
+    plain = [answer(session, prompt, sampling, reuse_memory=False).token_ids for prompt in prompts]
+    for target, draft in ((WHOLE, SMALL), (SMALL, SMALL)):
+        load(session, pair.target, pair.draft, n_ctx=N_CTX, placement=target, draft_placement=draft)
+        assert [session._pair.target.context.keeps_window, session._pair.draft.context.keeps_window] == [
+            target.keeps_window,
+            draft.keeps_window,
+        ]
+        steps = []
+        for types, k in ways:
+            got = [answer(session, prompt, sampling, types, k) for prompt in prompts]
+            assert [one.token_ids for one in got] == plain, (types, k)
+            steps += [step for one in got for step in one.steps]
+        for drafter in ("ngram", "draft-simple"):
+            drafted = [step for step in steps if step.drafter == drafter]
+            assert sum(step.accepted for step in drafted) > 10, drafter
+        assert any(step.accepted < step.judged for step in steps)  # else nothing was rewound
