@@ -67,7 +67,6 @@ class Answer:
         die_at: the engine dies before this chunk.
         fault: raised before chunk ``fault_at``.
         notices: shown with ``Started``.
-        at_end: shown with ``Done``.
         prompt_end: what the template made last.
     """
 
@@ -81,7 +80,6 @@ class Answer:
     fault_at: int = 0
     stop_reason: StopReason = "eos"
     notices: tuple[NoticeInfo, ...] = ()
-    at_end: tuple[NoticeInfo, ...] = ()
     prompt_end: str = ""
 
 
@@ -276,8 +274,7 @@ class ScriptedEngine:
                 yield Done(command.id, "cancelled", "", 0.02, 0.0)
                 return
             yield chunk
-        draft_prefill_s = 0.005 if engagement_of(command).engaged else 0.0
-        yield Done(command.id, answer.stop_reason, "", 0.02, draft_prefill_s, answer.at_end)
+        yield Done(command.id, answer.stop_reason, "", 0.02, 0.005 if engagement_of(command).engaged else 0.0)
 
 
 def rendered_of(command: Render) -> Rendered:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.errors import EngineError
-from app.protocol import Generate, NoticeInfo
+from app.protocol import Generate
 from tests.doubles import Answer
 from tests.ui.test_branching import alternatives, idle, press, texts
 
@@ -49,31 +49,6 @@ def test_it_goes_on_in_the_same_message(program):
         ]
         assert kept[1].stats.n_tokens == 5
         assert kept[1].stats.stop_reason == "eos"
-
-    program.run(story)
-
-
-@pytest.mark.parametrize("slide", [True, False])
-def test_what_filled_the_context_goes_on_as_the_hint_says(program, slide):
-    """With the oldest turns left out it goes on at once; without, the hint says what to switch on."""
-    hint = (
-        "Continue the answer: older turns are left out then."
-        if slide
-        else "Start a new conversation, choose a longer context, or let the oldest turns be left out and continue."
-    )
-    full = NoticeInfo("context_full", "The context is full.", hint)
-    program.answers = (Answer("One two three", stop_reason="length", at_end=(full,)), REST)
-
-    async def story():
-        program.controller.choices.change(slide=slide)
-        await program.ask("count")
-        assert program.window.notice.words == f"The context is full. {hint}"
-        assert offers(program)
-        program.controller.choices.change(slide=True)
-        press(program, 1, "go_on")
-        await idle(program)
-        assert texts(program) == ["count", "One two three four five."]
-        assert [(one.slide, one.templating.goes_on) for one in requests(program)] == [(slide, False), (True, True)]
 
     program.run(story)
 
