@@ -86,8 +86,7 @@ class AutoLength:
             self.purse.expected_loss = EXPECTED_LOSS
 
     def _is_new(self) -> bool:
-        models = self.evidence.costs.drafters if self.models is None else self.models
-        of_models = any(map(self.worth_preparing, models))
+        of_models = any(map(self.worth_preparing, self.evidence.costs.drafters if self.models is None else self.models))
         return self.evidence.n_answers(of_models=of_models, is_greedy=self.is_greedy) < N_NEW
 
     # --- what the loop asks -------------------------------------------------------------------------
@@ -98,12 +97,13 @@ class AutoLength:
 
     def ask(self, name: str, n_behind: int, n_unseen: int = 0) -> Ask:
         """Return what to ask of a drafter that lags ``n_behind`` tokens; a limit of 0 is not to ask."""
-        if name == "ngram":
-            self.reason = ""
-            return Ask(self._longest(name), n_behind)
         if not self.worth_preparing(name):
+            self.evidence.costs.relax(name)
             self.reason = "paused: even if every draft were right, it could not pay on this machine"
             return Ask(0)
+        if name == "ngram":
+            self.reason = ""
+            return Ask(self._longest(), n_behind)
         all_of_it, part = n_behind + n_unseen, self._window(name, n_behind, n_unseen)
         of_part = PARTLY if name == "draft-simple" and part < all_of_it else name
         views = [(name, all_of_it), (of_part, part)]
@@ -234,15 +234,15 @@ class AutoLength:
     def _learn(self, asked: Asked, step: Step) -> None:
         """Learn from a step in which a model was asked, whether or not its draft was used."""
         costs, plain_s = self.evidence.costs, self._plain_s()
-        # Catching up with a prompt is an investment, not what a step costs.
-        invested_s = self._catch_up_s(asked.name, asked.n_catch_up) if asked.n_catch_up >= FEW else 0.0
+        n_drafted = len(asked.shares) or (step.proposed if step.drafter == asked.name else 0)
+        # Catching up with a prompt is an investment, not what a step costs: all that drafting does not explain.
+        rest_s = max(0.0, step.draft_s - costs.draft_s(asked.name, n_drafted))
+        invested_s = rest_s if asked.n_catch_up >= FEW else 0.0
         if asked.is_look:
             self.purse.looked_s += invested_s
         else:
             self.purse.invested_s += invested_s
-        n_proposed = step.proposed if step.drafter == asked.name else 0
-        if n_drafted := len(asked.shares) or n_proposed:
-            costs.observe_draft(asked.name, n_drafted, step.draft_s, asked.n_catch_up)
+        costs.observe_draft(asked.name, n_drafted, step.draft_s, asked.n_catch_up)
         if plain_s and (asked.shares or not asked.is_reviewed):
             took_s = max(0.0, step.draft_s - invested_s) + step.verify_s
             self._worth(asked.name, asked.kind).observe(step.emitted, took_s / plain_s)
@@ -305,9 +305,8 @@ class AutoLength:
         speedups = [worth.speedup() for name, worth in worths if name not in paused]
         return max([1.0, *speedups]) / plain_s if plain_s else 0.0
 
-    def _longest(self, name: str) -> int:
-        known = [k for k in range(self.n_max + 1) if self.evidence.costs.verify_s(k + 1) is not None]
-        return max(known, default=0) if self.worth_preparing(name) else 0
+    def _longest(self) -> int:
+        return max((k for k in range(self.n_max + 1) if self.evidence.costs.verify_s(k + 1) is not None), default=0)
 
     def _n_expected(self) -> float:
         return min(self.n_left, self.evidence.n_to_come())
@@ -363,6 +362,7 @@ class AutoLength:
             asked = Asked(name, kind, 0, n_catch_up)
         asked.limit = self._longest_try(asked, worth)
         if not asked.limit:
+            self.evidence.costs.relax(name)
             return Ask(0)
         pause.begin_again()
         self.reason = "trying again after a pause"

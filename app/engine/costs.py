@@ -31,6 +31,9 @@ HELD_UP = 8.0
 _OUTLIER = 2.0
 """An observation counts as at most so many times its expectation (a page fault is not a trend), nor less."""
 
+_RELAX = 1 / 64
+"""How far a step brings back to its first value what keeps a drafter from being asked: nothing else would."""
+
 
 @dataclass(slots=True)
 class DrafterCost:
@@ -42,6 +45,8 @@ class DrafterCost:
     token_s: float = 0.0
     caught_up_token_s: float = 0.0
     few_s: float | None = None
+    _first: tuple[float, float] | None = None
+    _unsure_s: float = 0.0
 
     def catch_up_s(self, n_tokens: int) -> float:
         """Return the seconds of catching up with so many tokens."""
@@ -52,6 +57,50 @@ class DrafterCost:
             return n_tokens * self.caught_up_token_s
         return few_s + (n_tokens - FEW) / (MANY - FEW) * (MANY * self.caught_up_token_s - few_s)
 
+    def observe(self, n_tokens: int, took_s: float, n_behind: int) -> None:
+        """Learn from a draft: of catching up where it caught up with more than a step leaves behind, else of drafting.
+
+        One clock times both; what the one took is told by the other's cost.
+        """
+        if self._first is None:
+            self._first = self.token_s, self.caught_up_token_s
+        if n_behind >= FEW:
+            self._observe_catch_up(max(0.0, took_s - self.token_s * n_tokens), n_behind)
+            return
+        catch_up_s = self.catch_up_s(n_behind)
+        if took_s < catch_up_s:  # so much it cannot have been
+            catch_up_s = max(0.0, took_s - self.token_s * n_tokens)
+            self.few_s = catch_up_s * FEW / n_behind
+        token_s = max(0.0, took_s - catch_up_s) / n_tokens
+        if self.token_s:
+            self.token_s += _STEP_WEIGHT * (_near(token_s, self.token_s) - self.token_s)
+        elif self._unsure_s:
+            self.token_s = min(token_s, self._unsure_s)
+        else:
+            self._unsure_s = token_s  # the lower of the first two: the first one also pays for cold memory
+
+    def _observe_catch_up(self, took_s: float, n_tokens: int) -> None:
+        expected_s = self.catch_up_s(n_tokens)
+        if not expected_s:
+            self.caught_up_token_s = took_s / n_tokens
+            return
+        ratio = 1 + _STEP_WEIGHT * (_near(took_s, expected_s) / expected_s - 1)
+        self.caught_up_token_s *= ratio
+        if self.few_s is not None and n_tokens < MANY:
+            self.few_s *= ratio
+
+    def relax(self) -> None:
+        """Come back a little to what was known at first."""
+        if self._first is not None:
+            token_s, caught_up_token_s = self._first
+            self.token_s += _RELAX * (token_s - self.token_s)
+            self.caught_up_token_s += _RELAX * (caught_up_token_s - self.caught_up_token_s)
+
+
+def _near(seen_s: float, expected_s: float) -> float:
+    """Return what was seen, as far as it is believed at once."""
+    return min(_OUTLIER * expected_s, max(expected_s / _OUTLIER, seen_s))
+
 
 @dataclass(slots=True)
 class Costs:
@@ -61,6 +110,7 @@ class Costs:
     drafters: dict[str, DrafterCost] = field(default_factory=dict)
     drift: float = 1.0
     fresh: set[int] = field(default_factory=set)
+    _first_s: dict[int, float] = field(default_factory=dict)
     _larger: dict[int, int] = field(default_factory=dict)
     _n_known: int = 0
 
@@ -97,6 +147,7 @@ class Costs:
             self.base_s[n_rows] = took_s / self.drift if base is None else min(base, took_s / self.drift)
             self.fresh ^= {n_rows}
             return
+        self._first_s.setdefault(n_rows, base)
         ratio = min(_OUTLIER, max(1 / _OUTLIER, took_s / (base * self.drift)))
         # What this row count shares with the others goes to the drift, the rest to its own cost.
         self.drift *= ratio**_DRIFT_WEIGHT
@@ -133,16 +184,20 @@ class Costs:
         return (cost.token_s * n_tokens + cost.catch_up_s(n_behind)) * self.drift
 
     def observe_draft(self, drafter: str, n_tokens: int, took_s: float, n_behind: int = 0) -> None:
-        """Learn from a draft."""
-        if not n_tokens:
-            return
-        cost = self.drafters.setdefault(drafter, DrafterCost())
-        token_s = max(0.0, took_s / self.drift - cost.catch_up_s(n_behind)) / n_tokens
-        if cost.token_s:
-            token_s = min(_OUTLIER * cost.token_s, max(cost.token_s / _OUTLIER, token_s))
-            cost.token_s += _STEP_WEIGHT * (token_s - cost.token_s)
-        else:
-            cost.token_s = token_s
+        """Learn from a draft after catching up with ``n_behind`` tokens."""
+        if n_tokens:
+            self.drafters.setdefault(drafter, DrafterCost()).observe(n_tokens, took_s / self.drift, n_behind)
+
+    def relax(self, drafter: str) -> None:
+        """Come back a little to what was known at first of a drafter that is not asked because of what is known now.
+
+        Only what is used is learned anew: without this, a time in which drafting was dear would end it for good.
+        """
+        if drafter in self.drafters:
+            self.drafters[drafter].relax()
+        for n_rows, first_s in self._first_s.items():
+            if n_rows > 1:  # one row is seen in every plain step
+                self.base_s[n_rows] += _RELAX * (first_s - self.base_s[n_rows])
 
 
 def measure_rows(run: Callable[[int], float], n_rows_max: int, budget_s: float) -> dict[int, float]:

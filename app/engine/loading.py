@@ -30,7 +30,7 @@ from app.engine.review import MOST_REVIEWED
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
 from app.engine.tree_check import N_LEAVES, TREE, check_trees, why_no_trees
-from app.engine.warm_up import learn_rows, time_drafting, warm_up
+from app.engine.warm_up import learn_rows, time_drafting, warm_up, warm_up_heads
 from app.errors import ModelFileError, PairError, SlipstreamError
 from app.protocol import Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
 
@@ -255,7 +255,7 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
             del why_not[kind]
         if pair.heads is None and pair.target.model.n_heads_mtp:
             kind = "draft-mtp"
-            pair.heads = _make_heads(command, pair.target.model, pair)
+            pair.heads = yield from _make_heads(command, pair.target.model, pair, cancel)
             del why_not[kind]
     except SlipstreamError as fault:
         if cancel():
@@ -276,11 +276,18 @@ def _check_heads(target: GgufHeader, heads: GgufHeader) -> None:
         raise PairError(reason, "Choose the heads that were trained with this target.")
 
 
-def _make_heads(command: Load, model: Model, pair: LoadedPair) -> LoadedHeads:
-    n_threads = command.draft_n_threads or pair.n_threads
-    n_batch, memory = command.placement.n_batch_heads, command.draft_memory
-    context = MtpContext(model, pair.target.context, n_threads=n_threads, memory=memory, n_batch=n_batch)
-    return LoadedHeads(context, HeadsMemory(context, pair.target.context))
+def _make_heads(
+    command: Load, model: Model, pair: LoadedPair, cancel: CancelFlag
+) -> Generator[LoadProgress, None, LoadedHeads]:
+    """Give heads their context, warm them up and see what they cost; free the context if that fails.
+
+    Raises:
+        SlipstreamError: they cannot be used, or the load was cancelled.
+    """
+    target, n_threads, memory = pair.target.context, command.draft_n_threads or pair.n_threads, command.draft_memory
+    context = MtpContext(model, target, n_threads=n_threads, memory=memory, n_batch=command.placement.n_batch_heads)
+    yield from warm_up_heads(command.id, context, target, pair.target.model, cancel, pair.evidence.costs)
+    return LoadedHeads(context, HeadsMemory(context, target))
 
 
 def _load_heads(
@@ -294,7 +301,7 @@ def _load_heads(
     model = yield from _load_model(command, path, "draft", cancel, with_mtp=True)
     try:
         check_vocabularies(pair.target.model, model)
-        heads = _make_heads(command, model, pair)
+        heads = yield from _make_heads(command, model, pair, cancel)
     except BaseException:
         model.close()
         raise

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.engine.cancel import CancelFlag
-from app.engine.costs import FEW, MANY, DrafterCost, measure_rows
-from app.engine.llama import Context, DecodeCancelledError, Row
+from app.engine.costs import FEW, MANY, Costs, DrafterCost, measure_rows
+from app.engine.llama import Context, DecodeCancelledError, Model, MtpContext, Row
 from app.errors import LoadError
 from app.protocol import LoadProgress
 
 LEAST_BUDGET_S, MOST_BUDGET_S, BUDGET_PASSES = 1.0, 3.0, 14
 """Time that a load spends on learning what verifying costs by row count: so many one-row passes, within limits."""
+
+
+TEXT = (
+    "The harbour master wrote down every ship that came in: its name, its captain, what it carried and how long it "
+    "would stay. In the evening he read the list aloud, and whoever waited for somebody came to the quay to listen. "
+)
+"""What is evaluated where costs are measured. Real words: one repeated would take the same way through a model with
+experts again and again, and so cost less than a text does."""
+
+
+def words(model: Model, n_tokens: int, n_before: int = 0) -> list[int]:
+    """Return ``n_tokens`` tokens of a text, from behind its first ``n_before`` on; it begins again when it ends."""
+    tokens = list(model.tokenise(TEXT, add_special=True)) or [0]
+    return [tokens[i % len(tokens)] for i in range(n_before, n_before + n_tokens)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +119,44 @@ def time_drafting(context: Context) -> DrafterCost:
     return DrafterCost(token_s=one_s, caught_up_token_s=many_s / MANY, few_s=few_s)
 
 
+def time_heads(heads: MtpContext, target: Context, tokens: Sequence[int]) -> DrafterCost:
+    """Return what a drafted token and caught-up tokens cost MTP heads, each the lowest of three.
+
+    Before that every head has run once. Those without a memory of their own read the target's: it gets something to
+    read, and is empty afterwards; they have nothing to catch up with.
+    """
+    position = 0
+    if heads.shares_memory:
+        target.decode(tokens[:FEW], 1)
+        position = FEW
+
+    def run(n_tokens: int) -> float:
+        started_s = time.perf_counter()
+        for head in reversed(range(heads.n_heads)):  # of a chain each takes in what is confirmed
+            if heads.n_heads > 1:
+                heads.rewind(position)
+                heads.use_head(head)
+            heads.decode(tokens[:n_tokens], np.zeros((n_tokens, heads.n_embd), dtype=np.float32), position)
+        heads.row(), heads.hidden()
+        took_s = time.perf_counter() - started_s
+        heads.rewind(position)
+        return took_s
+
+    run(1)
+    one_s = min(run(1) for _ in range(3))
+    target.rewind(0)
+    # Of a draft of a chain, as long as it is: all its heads take in the pending token, then one after the other drafts.
+    token_s = one_s * (2 * heads.n_heads - 1) / heads.n_heads**2
+    if heads.shares_memory:
+        return DrafterCost(token_s, 0.0, 0.0)
+    n_many = min(MANY, heads.n_batch)
+    few_s, many_s = FEW * one_s, n_many * one_s
+    if target.n_ctx >= 4 * MANY and n_many > FEW:
+        few_s = max(0.0, min(run(FEW + 1) for _ in range(3)) - one_s)
+        many_s = min(run(n_many) for _ in range(3))
+    return DrafterCost(token_s, many_s / n_many, few_s)
+
+
 def warm_up(
     command_id: int, context: Context, token: int, cancel: CancelFlag, learn: Callable[[], None]
 ) -> Iterator[LoadProgress]:
@@ -122,3 +174,29 @@ def warm_up(
     except DecodeCancelledError as fault:
         raise LoadError("Loading was cancelled.") from fault
     yield LoadProgress(command_id, "warmup", 1.0)
+
+
+def warm_up_heads(
+    command_id: int, heads: MtpContext, target: Context, model: Model, cancel: CancelFlag, costs: Costs
+) -> Iterator[LoadProgress]:
+    """Run MTP heads for the first time beside the target, whose ``model`` this is, and note what they cost.
+
+    If that fails they are freed.
+
+    Raises:
+        LoadError: the load was cancelled.
+        DecodeError: they do not run.
+    """
+
+    def learn() -> None:
+        with heads.cancelled_by(cancel):
+            cost = time_heads(heads, target, words(model, MANY))
+        costs.drafters["draft-mtp"] = cost
+        if not heads.shares_memory:
+            costs.drafters.setdefault("tree", replace(cost))  # a draft model's, if there is one
+
+    try:
+        yield from warm_up(command_id, target, model.bos, cancel, learn)
+    except BaseException:
+        heads.close()
+        raise

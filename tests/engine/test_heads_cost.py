@@ -1,0 +1,141 @@
+"""What MTP heads cost is known before the first draft, and no single slow one shuts them out."""
+
+import random
+
+import pytest
+
+from app.engine.auto_length import AutoLength
+from app.engine.costs import FEW, Costs, DrafterCost
+from app.engine.evidence import Evidence
+from app.engine.session import Session
+from app.engine.template import Renderer
+from app.protocol import Step
+from tests.engine.sessions import load
+from tests.engine.test_mtp import KINDS, write
+
+NAME = "draft-mtp"
+ROWS_S = {1: 0.1, 2: 0.11, 3: 0.12, 4: 0.13, 5: 0.14, 6: 0.15, 7: 0.16, 8: 0.17, 9: 0.2}
+TOKEN_S, CAUGHT_UP_S, ALPHA, N_TOKENS = 0.01, 0.0003, 0.8, 128
+
+
+def play(known, n_prompt, rng, first_s=0.0):
+    """Play an answer with heads that are right on a share; return its speed-up and what was drafted."""
+    known.begin_answer()
+    policy = AutoLength(known, 8, N_TOKENS, models=frozenset([NAME]))
+    policy.begin(n_prompt * 0.01)
+    at, spent_s, held, n_drafted = 1, 0.0, 0, 0
+    while at < N_TOKENS:
+        n_text = n_prompt + at - 1
+        ask = policy.ask(NAME, n_text - held)
+        limit, agrees, draft_s = max(0, min(ask.limit, N_TOKENS - at - 1)), [], 0.0
+        while len(agrees) < limit:
+            agrees.append(rng.random() < ALPHA)
+            if not ask.goes_on(rng.betavariate(7.2, 0.8) if agrees[-1] else rng.betavariate(1.6, 2.0)):
+                break
+        k = policy.trim(NAME, NAME, len(agrees)) if agrees else 0
+        if agrees:
+            draft_s, held = TOKEN_S * len(agrees) + CAUGHT_UP_S * ask.n_catch_up + first_s, n_text
+            first_s = 0.0
+        n_kept = next((i for i, agree in enumerate(agrees[:k]) if not agree), k)
+        verify_s = ROWS_S[k + 1]
+        step = Step(0.0, n_kept + 1, limit, k, min(k, n_kept + 1), n_kept, draft_s, verify_s, n_text, NAME if k else "")
+        policy.observe(step, NAME if k else "", ask.n_catch_up)
+        n_drafted, spent_s, at = n_drafted + k, spent_s + draft_s + verify_s, at + n_kept + 1
+    return (N_TOKENS - 1) * ROWS_S[1] / spent_s, n_drafted
+
+
+def first_speedups(drafters, n_prompt, seed, first_s=0.0):
+    known, rng = Evidence(Costs(dict(ROWS_S), drafters)), random.Random(seed)
+    return [play(known, n_prompt, rng, first_s * (i == 0))[0] for i in range(4)]
+
+
+@pytest.mark.parametrize("n_prompt", [30, 200, 300, 600, 1000, 3000])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_long_first_prompt_does_not_shut_heads_out(n_prompt, known):
+    """What the first draft took is mostly catching up with the prompt: it is booked as that."""
+    for seed in range(5):
+        drafters = {NAME: DrafterCost(TOKEN_S, CAUGHT_UP_S)} if known else {}
+        speedups = first_speedups(drafters, n_prompt, seed)
+        assert min(speedups) > 0.99
+        assert speedups[-1] > 1.5, speedups
+
+
+@pytest.mark.parametrize("first_s", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_slow_first_draft_does_not_shut_heads_out(first_s, known):
+    for seed in range(5):
+        drafters = {NAME: DrafterCost(TOKEN_S, CAUGHT_UP_S)} if known else {}
+        speedups = first_speedups(drafters, 30, seed, first_s)
+        assert speedups[-1] > 1.4, speedups
+
+
+def test_drafting_and_catching_up_are_learned_apart():
+    cost = DrafterCost(0.01, 0.001)
+    for _ in range(60):
+        cost.observe(4, 4 * 0.02 + 500 * 0.003, 500)
+        cost.observe(4, 4 * 0.02, 0)
+    assert cost.token_s == pytest.approx(0.02, rel=0.01)
+    assert cost.caught_up_token_s == pytest.approx(0.003, rel=0.01)
+
+
+def test_catching_up_with_a_step_cannot_have_taken_longer_than_the_draft_it_was_for():
+    cost = DrafterCost(0.01, 0.5)
+    for _ in range(40):
+        cost.observe(4, 4 * 0.01 + 3 * 0.001, 3)
+    assert cost.catch_up_s(3) < 0.05
+    assert cost.token_s == pytest.approx(0.01, rel=0.3)
+
+
+def _shut(policy):
+    costs = policy.evidence.costs
+    while policy.worth_preparing(NAME):
+        costs.observe_draft(NAME, 4, 4.0)
+        for n_rows in range(2, 10):
+            costs.observe_verify(n_rows, 20 * ROWS_S[n_rows])
+        costs.drift = 1.0
+
+
+def test_what_shut_the_door_opens_it_again():
+    """A busy minute makes drafting dear: what was learned in it is forgotten where nothing else could contradict it."""
+    policy = AutoLength(Evidence(Costs(dict(ROWS_S), {NAME: DrafterCost(TOKEN_S, CAUGHT_UP_S)})), 8, 4000)
+    policy.begin(1.0)
+    _shut(policy)
+    for n_steps in range(400):
+        if policy.ask(NAME, 1).limit:
+            break
+        policy.observe(Step(0.0, 1, 0, 0, 0, 0, 0.0, ROWS_S[1], n_steps, ""), "", 0)
+    assert 0 < n_steps < 400
+
+
+def test_n_grams_come_back_too():
+    policy = AutoLength(Evidence(Costs(dict(ROWS_S))), 8, 4000)
+    while policy.ask("ngram", 0).limit:
+        for n_rows in range(2, 10):
+            policy.evidence.costs.observe_verify(n_rows, 20 * ROWS_S[1] * n_rows)
+        policy.evidence.costs.drift = 1.0
+    assert any(policy.ask("ngram", 0).limit for _ in range(400))
+
+
+def test_a_drafter_that_cannot_pay_by_its_first_measurement_is_never_asked():
+    policy = AutoLength(Evidence(Costs(dict(ROWS_S), {NAME: DrafterCost(1.0, 0.1)})), 8, 4000)
+    policy.begin(1.0)
+    for n_steps in range(600):
+        assert policy.ask(NAME, 1).limit == 0
+        policy.observe(Step(0.0, 1, 0, 0, 0, 0, 0.0, ROWS_S[1], n_steps, ""), "", 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_heads_are_measured_and_warmed_up_when_they_are_loaded(tmp_path, kind):
+    session = Session(Renderer())
+    try:
+        load(session, *write(kind, tmp_path), n_ctx=1024)
+        pair = session._pair
+        cost = pair.evidence.costs.drafters[NAME]
+        assert 0 < cost.token_s < 1
+        assert (cost.caught_up_token_s > 0) == (kind != "assistant")
+        assert cost.catch_up_s(FEW) <= 2 * FEW * cost.token_s * pair.heads.context.n_heads
+        assert ("tree" in pair.evidence.costs.drafters) == (kind != "assistant")
+        assert pair.target.context.n_past == 0
+        assert pair.target.context.watcher is None
+    finally:
+        session.close()
