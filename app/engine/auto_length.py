@@ -322,7 +322,7 @@ class AutoLength:
     def _bearable(self, name: str, worth: Worth) -> int:
         """Return the longest draft that the answer can bear to lose; 0 if there is none."""
         costs, chance = self.evidence.costs, worth.chance()
-        for length in range(self._longest_of_a_model(), 0, -1):
+        for length in range(costs.longest(name, self._longest_of_a_model()), 0, -1):
             verify_s = costs.verify_s(length + 1)
             if verify_s is not None and self._bears(verify_s + costs.draft_s(name, length), chance):
                 return length

@@ -20,14 +20,9 @@ from app.engine.engage import engage
 from app.engine.llama import Context, DecodeCancelledError
 from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
+from app.engine.warm_up import words
 from app.errors import EngineError, UsageError
 from app.protocol import CostsMeasured, Generate, MeasureCosts, Sampling, Speculation
-
-TEXT = (
-    "The harbour master wrote down every ship that came in: its name, its captain, what it carried and how long it "
-    "would stay. In the evening he read the list aloud, and whoever waited for somebody came to the quay to listen. "
-)
-"""What the memory is filled with. Real words: a model with experts does not take the same way through others."""
 
 DRAFT_TOKENS = 4
 """Tokens of a draft that is timed."""
@@ -43,7 +38,8 @@ def measure_costs(command: MeasureCosts, pair: LoadedPair, cancel: CancelFlag) -
         EngineError: it was cancelled.
     """
     _check(command, pair.target.context)
-    text = _text(pair, max(command.positions) + 2)
+    n_rows_max = max(*_counts(command, pair.target.context), 2)
+    text = words(pair.target.model, max(command.positions) + n_rows_max)
     found: list[CostsAt] = []
     with ExitStack() as stack:
         for part in (pair.target, pair.draft, pair.heads):
@@ -53,7 +49,7 @@ def measure_costs(command: MeasureCosts, pair: LoadedPair, cancel: CancelFlag) -
         try:
             for position in command.positions:
                 _forget(pair)
-                rows = _time_rows(pair.target.context, text[:position], command)
+                rows = _time_rows(pair.target.context, text, position, command)
                 found.append(
                     CostsAt(position, rows, _time_drafters(pair, text[: max(1, position) + 1], command.repeat))
                 )
@@ -79,11 +75,6 @@ def _counts(command: MeasureCosts, context: Context) -> list[int]:
     return sorted({min(n, context.n_draft_max + 1) for n in command.n_rows} | {1})
 
 
-def _text(pair: LoadedPair, n_tokens: int) -> list[int]:
-    tokens = list(pair.target.model.tokenise(TEXT, add_special=True))
-    return (tokens * (1 + n_tokens // max(1, len(tokens))))[:n_tokens]
-
-
 def _forget(pair: LoadedPair) -> None:
     pair.target.forget()
     if pair.draft is not None:
@@ -98,25 +89,25 @@ def _fill(context: Context, text: Sequence[int]) -> None:
             context.mark()  # a memory with recurrent layers comes back here; others need no mark
 
 
-def _time_rows(context: Context, text: Sequence[int], command: MeasureCosts) -> tuple[RowCost, ...]:
-    """Time passes behind ``text``; the first, which finds cold memory, is not counted."""
+def _time_rows(context: Context, text: Sequence[int], position: int, command: MeasureCosts) -> tuple[RowCost, ...]:
+    """Time passes over what follows a position of the text; the first, which finds cold memory, is not counted."""
     counts = _counts(command, context)
     timed: dict[int, list[float]] = {n: [] for n in counts}
-    _time_pass(context, text, counts[-1])
+    _time_pass(context, text, position, counts[-1])
     for round_ in range(command.repeat):
         for n in reversed(counts) if round_ % 2 else counts:
-            timed[n].append(_time_pass(context, text, n))
+            timed[n].append(_time_pass(context, text, position, n))
     return tuple(RowCost(n, min(t), median(t), max(t), len(t)) for n, t in timed.items())
 
 
-def _time_pass(context: Context, text: Sequence[int], n_rows: int) -> float:
-    context.rewind(len(text))
-    _fill(context, text)
+def _time_pass(context: Context, text: Sequence[int], position: int, n_rows: int) -> float:
+    context.rewind(position)
+    _fill(context, text[:position])
     started_s = time.perf_counter()
-    context.decode([0] * n_rows, n_rows)
+    context.decode(text[position : position + n_rows], n_rows)
     context.row(n_rows - 1)
     took_s = time.perf_counter() - started_s
-    context.rewind(len(text))
+    context.rewind(position)
     return took_s
 
 

@@ -39,12 +39,14 @@ _RELAX = 1 / 64
 class DrafterCost:
     """What drafting costs: seconds a drafted token, and seconds a token to catch up with.
 
-    Few tokens at once cost more each than many; ``few_s`` is what catching up with :data:`FEW` of them takes.
+    Few tokens at once cost more each than many; ``few_s`` is what catching up with :data:`FEW` of them takes. A draft
+    has at most ``n_max`` tokens, 0: as many as are asked for.
     """
 
     token_s: float = 0.0
     caught_up_token_s: float = 0.0
     few_s: float | None = None
+    n_max: int = 0
     _first: tuple[float, float] | None = None
     _unsure_s: float = 0.0
 
@@ -170,11 +172,16 @@ class Costs:
     def best_speedup(self, drafter: str, expected: Sequence[float]) -> float:
         """Return the speed-up at the best length, where a step of each length, 0 first, brings ``expected`` tokens."""
         plain_s, best = self.verify_s(1) or 0.0, 0.0
-        for k in range(1, len(expected)):
+        for k in range(1, self.longest(drafter, len(expected) - 1) + 1):
             verify_s = self.verify_s(k + 1)
             if verify_s is not None:
                 best = max(best, expected[k] * plain_s / (verify_s + self.draft_s(drafter, k)))
         return best
+
+    def longest(self, drafter: str, n_tokens: int) -> int:
+        """Return how long a draft is where so many tokens are asked for."""
+        cost = self.drafters.get(drafter)
+        return n_tokens if cost is None or not cost.n_max else min(n_tokens, cost.n_max)
 
     def draft_s(self, drafter: str, n_tokens: int, n_behind: int = 0) -> float:
         """Return the cost of drafting so many tokens after catching up with so many."""

@@ -105,6 +105,9 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     if pair.heads is not None:
         pair.heads.memory.agree(tokens)
     wanted_length, n_rows = speculation.draft_tokens, 0
+    n_heads = _n_of_a_chain(pair) if "draft-mtp" in names else 0
+    if n_heads and len(names) == 1:
+        n_max = min(n_max, n_heads)
     length = wanted_length if isinstance(wanted_length, str) else min(wanted_length, n_max)
     if speculation.fixed_shape or pair.target.model.placement.fixed_shape:
         n_max = min(n_max, FIXED_SHAPE_LENGTH) if isinstance(length, str) else length
@@ -115,7 +118,7 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     policy = _policy(length, evidence, n_max, max_tokens, sampler, frozenset(names) - {"ngram"})
     if speculation.lenient and isinstance(policy, AutoLength):
         policy.can_hear = False  # what would be kept is not what the text says
-    notices = [_cut(n_exact, wanted_length)] if n_exact and isinstance(wanted_length, int) else []
+    notices = [] if isinstance(wanted_length, str) else _cuts(wanted_length, n_exact, n_heads, pair)
     if n_rows:
         notices.append(_shaped(n_rows, pair.evidence.costs, is_asked=speculation.fixed_shape))
     return Engaged(
@@ -140,6 +143,37 @@ def _longest(speculation: Speculation, pair: LoadedPair) -> tuple[int, int]:
 def _is_exact(speculation: Speculation) -> bool:
     """Whether no draft may tip a near tie; where words are changed on purpose, a shorter draft would gain nothing."""
     return speculation.exact and not speculation.lenient
+
+
+def _n_of_a_chain(pair: LoadedPair) -> int:
+    """Return how many tokens a chain of heads drafts, each one; 0 for what drafts as many as are asked for."""
+    n_heads = 0 if pair.heads is None else pair.heads.context.n_heads
+    return n_heads if n_heads > 1 else 0
+
+
+def _cuts(wanted: int, n_exact: int, n_heads: int, pair: LoadedPair) -> list[NoticeInfo]:
+    """Say why drafts are shorter than was asked for."""
+    n_states = pair.target.context.n_draft_max
+    if n_heads and n_heads < min(wanted, n_exact or n_states):
+        return [_cut_to_heads(n_heads, wanted)]
+    if n_exact:
+        return [_cut(n_exact, wanted)]
+    return [_cut_to_states(n_states, wanted)] if n_states < wanted else []
+
+
+def _cut_to_heads(n_heads: int, wanted: int) -> NoticeInfo:
+    return NoticeInfo(
+        "draft_cut",
+        f"The heads draft {n_heads} tokens instead of {wanted}: there are {n_heads} of them, and each drafts one.",
+    )
+
+
+def _cut_to_states(n_states: int, wanted: int) -> NoticeInfo:
+    return NoticeInfo(
+        "draft_cut",
+        f"Drafts have at most {n_states} tokens instead of {wanted}: the target keeps a running state, and so many "
+        "copies of it to go back to.",
+    )
 
 
 def _cut(n_exact: int, wanted: int) -> NoticeInfo:

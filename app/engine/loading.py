@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from app.engine.cancel import CancelFlag
-from app.engine.costs import Costs
+from app.engine.costs import MANY, Costs
 from app.engine.drafters.draft_model import check_vocabularies
 from app.engine.drafters.mtp import HeadsMemory
 from app.engine.evidence import Evidence, EvidenceApart
@@ -30,7 +30,7 @@ from app.engine.review import MOST_REVIEWED
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
 from app.engine.tree_check import N_LEAVES, TREE, check_trees, why_no_trees
-from app.engine.warm_up import learn_rows, time_drafting, warm_up, warm_up_heads
+from app.engine.warm_up import learn_rows, time_drafting, warm_up, warm_up_heads, words
 from app.errors import ModelFileError, PairError, SlipstreamError
 from app.protocol import Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
 
@@ -194,7 +194,7 @@ def load_target(command: Load, cancel: CancelFlag) -> Generator[LoadProgress, No
 def _learn(command: Load, pair: LoadedPair) -> None:
     """See what passes cost and how they round, and whether token trees can be verified if they are asked for."""
     target = pair.target
-    rows = learn_rows(target.context)
+    rows = learn_rows(target.context, words(target.model, target.context.n_rows_max))
     pair.evidence.costs.base_s, pair.n_rows_alike = rows.cost_s, rows.n_alike
     pair.no_trees = why_no_trees(command, target.model)
     if not pair.no_trees:
@@ -330,7 +330,7 @@ def _load_fitting_draft(
     draft = _with_context(model, path, shape)
 
     def learn() -> None:
-        cost = time_drafting(draft.context)
+        cost = time_drafting(draft.context, words(draft.model, MANY))
         pair.evidence.costs.drafters.update({"draft-simple": cost, "tree": replace(cost)})
 
     yield from _or_close(draft, warm_up(command.id, draft.context, draft.model.bos, cancel, learn))

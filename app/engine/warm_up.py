@@ -44,8 +44,10 @@ _ENOUGH_ROWS = 8
 """So many rows are compared even if the time for measuring is over; of larger passes, so many of their rows."""
 
 
-def learn_rows(context: Context) -> Rows:
+def learn_rows(context: Context, tokens: Sequence[int]) -> Rows:
     """Time passes by row count on an empty memory, and hold their logits, row by row, against those of single rows.
+
+    Row i is that of ``tokens[i]``: each has a word of its own, and with experts its own way.
 
     Kernels may change with the number of rows, and with a row's place among them: of five rows ggml's repacked K-quants
     take four at once and the last alone; its tiled kernel on x86 begins at 8; float weights round otherwise from 2 on.
@@ -56,7 +58,7 @@ def learn_rows(context: Context) -> Rows:
 
     def run(n_rows: int) -> float:
         started_s = time.perf_counter()
-        context.decode([0] * n_rows, n_rows)
+        context.decode(tokens[:n_rows], n_rows)
         first = context.row(0)
         took_s = time.perf_counter() - started_s
         if not singles:
@@ -69,7 +71,7 @@ def learn_rows(context: Context) -> Rows:
 
     n_max = context.n_draft_max + 1
     one_s = run(1)
-    singles[:] = _one_by_one(context, min(_ENOUGH_ROWS, n_max))
+    singles[:] = _one_by_one(context, tokens[: min(_ENOUGH_ROWS, n_max)])
     budget_s = min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * one_s))
     cost_s = measure_rows(run, n_max, budget_s)
     while (n_rows := _next_to_compare(is_alike, n_max)) is not None:
@@ -77,11 +79,11 @@ def learn_rows(context: Context) -> Rows:
     return Rows(cost_s, _n_alike(is_alike) if context.memory_types.has_one_path else 1)
 
 
-def _one_by_one(context: Context, n: int) -> list[Row]:
-    """Return the logits of so many rows, each from a pass of its own; leaves the memory empty."""
+def _one_by_one(context: Context, tokens: Sequence[int]) -> list[Row]:
+    """Return the logits after each token, each from a pass of its own; leaves the memory empty."""
     rows = []
-    for _ in range(n):
-        context.decode([0], 1)
+    for token in tokens:
+        context.decode([token], 1)
         rows.append(context.row(0).copy())
     context.rewind(0)
     return rows
@@ -102,12 +104,12 @@ def _n_alike(is_alike: dict[int, bool]) -> int:
     return max((n for n in is_alike if n < bound), default=1)
 
 
-def time_drafting(context: Context) -> DrafterCost:
+def time_drafting(context: Context, tokens: Sequence[int]) -> DrafterCost:
     """Return what a drafted token and caught-up tokens cost a draft model, each the lowest of three."""
 
     def run(n_tokens: int) -> float:
         started_s = time.perf_counter()
-        context.decode([0] * n_tokens, 1)
+        context.decode(tokens[:n_tokens], 1)
         return time.perf_counter() - started_s
 
     one_s = min(run(1) for _ in range(3))
@@ -154,7 +156,8 @@ def time_heads(heads: MtpContext, target: Context, tokens: Sequence[int]) -> Dra
     if target.n_ctx >= 4 * MANY and n_many > FEW:
         few_s = max(0.0, min(run(FEW + 1) for _ in range(3)) - one_s)
         many_s = min(run(n_many) for _ in range(3))
-    return DrafterCost(token_s, many_s / n_many, few_s)
+    n_max = heads.n_heads if heads.n_heads > 1 else 0  # each head of a chain drafts one
+    return DrafterCost(token_s, many_s / n_many, few_s, n_max)
 
 
 def warm_up(

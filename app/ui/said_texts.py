@@ -154,6 +154,14 @@ _ENGINE = (
         " which can tip a near tie between two words.",
     ),
     QT_TRANSLATE_NOOP("", "Longer ones are as right, and allowed with --any-rounding or in the model options."),
+    QT_TRANSLATE_NOOP(
+        "", "The heads draft {n} tokens instead of {asked}: there are {heads} of them, and each drafts one."
+    ),
+    QT_TRANSLATE_NOOP(
+        "",
+        "Drafts have at most {n} tokens instead of {asked}: the target keeps a running state, and so many copies of it"
+        " to go back to.",
+    ),
     QT_TRANSLATE_NOOP("", "Fixed shape: every pass has {n} rows, also where fewer tokens were drafted."),
     QT_TRANSLATE_NOOP("", "{words} Here such a pass takes {times} times as long as one of a single token."),
     QT_TRANSLATE_NOOP("", "Turn it off unless the device compiles a graph for one size."),

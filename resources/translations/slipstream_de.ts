@@ -6224,6 +6224,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Längere sind ebenso richtig und in den Modelloptionen (oder mit --any-rounding) zu erlauben.</translation>
     </message>
     <message>
+        <source>The heads draft {n} tokens instead of {asked}: there are {heads} of them, and each drafts one.</source>
+        <translation>Die Köpfe entwerfen {n} Token statt {asked}: Es sind {heads}, und jeder entwirft eines.</translation>
+    </message>
+    <message>
+        <source>Drafts have at most {n} tokens instead of {asked}: the target keeps a running state, and so many copies of it to go back to.</source>
+        <translation>Entwürfe haben höchstens {n} Token statt {asked}: Das Zielmodell führt einen laufenden Zustand, und so viele Kopien davon gibt es zum Zurückgehen.</translation>
+    </message>
+    <message>
         <source>Fixed shape: every pass has {n} rows, also where fewer tokens were drafted.</source>
         <translation>Feste Form: Jeder Durchgang hat {n} Zeilen, auch wenn weniger Token entworfen wurden.</translation>
     </message>

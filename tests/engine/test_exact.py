@@ -8,7 +8,7 @@ import pytest
 
 from app.engine.session import Session
 from app.engine.template import Renderer
-from app.engine.warm_up import _next_to_compare, learn_rows
+from app.engine.warm_up import _next_to_compare, learn_rows, words
 from app.protocol import MemoryTypes
 from tests.engine.sessions import answer, load
 
@@ -34,11 +34,12 @@ def test_kernels_that_change_with_the_rows_are_seen(session, tiny_k_quants):
     """ggml has other kernels for K-quants from 4 or 8 rows on x86; where they do not exist, all are alike."""
     load(session, tiny_k_quants)
     context = session._pair.target.context
-    seen = learn_rows(context)
-    context.decode([0], 1)
+    tokens = words(session._pair.target.model, context.n_rows_max)
+    seen = learn_rows(context, tokens)
+    context.decode(tokens[:1], 1)
     one = context.row(0).copy()
     context.rewind(0)
-    context.decode([0] * 8, 8)
+    context.decode(tokens[:8], 8)
     is_alike = bool((context.row(0) == one).all())
     context.rewind(0)
     assert (seen.n_alike >= 8) == is_alike

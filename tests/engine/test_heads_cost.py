@@ -5,12 +5,12 @@ import random
 import pytest
 
 from app.engine.auto_length import AutoLength
-from app.engine.costs import FEW, Costs, DrafterCost
+from app.engine.costs import Costs, DrafterCost
 from app.engine.evidence import Evidence
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.protocol import Step
-from tests.engine.sessions import load
+from tests.engine.sessions import answer, load
 from tests.engine.test_mtp import KINDS, write
 
 NAME = "draft-mtp"
@@ -124,18 +124,51 @@ def test_a_drafter_that_cannot_pay_by_its_first_measurement_is_never_asked():
         policy.observe(Step(0.0, 1, 0, 0, 0, 0, 0.0, ROWS_S[1], n_steps, ""), "", 0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_heads_are_measured_and_warmed_up_when_they_are_loaded(tmp_path, kind):
+@pytest.fixture
+def session():
     session = Session(Renderer())
-    try:
-        load(session, *write(kind, tmp_path), n_ctx=1024)
-        pair = session._pair
-        cost = pair.evidence.costs.drafters[NAME]
-        assert 0 < cost.token_s < 1
-        assert (cost.caught_up_token_s > 0) == (kind != "assistant")
-        assert cost.catch_up_s(FEW) <= 2 * FEW * cost.token_s * pair.heads.context.n_heads
-        assert ("tree" in pair.evidence.costs.drafters) == (kind != "assistant")
-        assert pair.target.context.n_past == 0
-        assert pair.target.context.watcher is None
-    finally:
-        session.close()
+    yield session
+    session.close()
+
+
+def test_a_running_state_that_cuts_drafts_is_named(session, tmp_path):
+    load(session, *write("embedded", tmp_path), n_ctx=1024, draft_max=15)
+    got = answer(session, "so it was", types=("ngram", NAME), k=15)
+    assert got.started.engagement.draft_tokens == 8
+    said = [notice.message for notice in got.started.notices if notice.code == "draft_cut"]
+    assert len(said) == 1
+    assert "8 tokens instead of 15" in said[0]
+    assert not answer(session, "so it was", types=("ngram",), k=8).started.notices
+
+
+def test_a_chain_of_heads_that_cuts_drafts_is_named_and_known_to_the_controller(session, tmp_path):
+    load(session, *write("chain", tmp_path), n_ctx=1024)
+    got = answer(session, "so it was", types=(NAME,), k=8)
+    assert got.started.engagement.draft_tokens == 2
+    assert [notice.code for notice in got.started.notices] == ["draft_cut"]
+    assert "2 tokens instead of 8" in got.started.notices[0].message
+    both = answer(session, "so it was", types=("ngram", NAME), k=8)
+    assert both.started.engagement.draft_tokens == 8  # n-grams are as long as they may
+    assert "2 tokens instead of 8" in both.started.notices[0].message
+    assert not answer(session, "so it was", types=(NAME,), k=2).started.notices
+    assert session._pair.evidence.costs.longest(NAME, 8) == 2
+
+
+def test_what_no_head_can_draft_is_no_promise():
+    """Eight tokens would pay; two, all that this chain can draft, do not: it is never asked."""
+    rows_s = {1: 0.1, 2: 0.3, 3: 0.31, 9: 0.32}
+    known = Evidence(Costs(rows_s, {NAME: DrafterCost(0.001, 0.0001, n_max=2)}))
+    assert not AutoLength(known, 8, 4000).worth_preparing(NAME)
+    assert AutoLength(Evidence(Costs(rows_s, {NAME: DrafterCost(0.001, 0.0001)})), 8, 4000).worth_preparing(NAME)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_heads_are_measured_and_warmed_up_when_they_are_loaded(session, tmp_path, kind):
+    load(session, *write(kind, tmp_path), n_ctx=1024)
+    pair = session._pair
+    cost = pair.evidence.costs.drafters[NAME]
+    assert 0 < cost.token_s < 1
+    assert (cost.caught_up_token_s > 0) == (kind != "assistant")
+    assert ("tree" in pair.evidence.costs.drafters) == (kind != "assistant")
+    assert pair.target.context.n_past == 0
+    assert pair.target.context.watcher is None
