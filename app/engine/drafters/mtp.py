@@ -66,11 +66,13 @@ class Watched(Protocol):
 class HeadsMemory:
     """What the heads know of the text; outlives an answer, as the target's memory does.
 
-    ``rows`` holds the target's hidden rows of ``tokens[first:]``; the heads' own memory holds ``n_fed`` tokens.
+    ``rows`` holds the target's hidden rows of ``tokens[first:]``, at most two windows of them; the heads' own memory
+    holds ``n_fed`` tokens.
     """
 
-    def __init__(self, heads: Heads, target: Watched) -> None:
+    def __init__(self, heads: Heads, target: Watched, *, window: int = WINDOW) -> None:
         self.heads = heads
+        self._window = window
         self._target = target
         self._tokens: list[int] = []
         self._prompt: list[int] = []
@@ -91,9 +93,9 @@ class HeadsMemory:
         self.keep(position)
         self._tokens.extend(tokens)
         self._rows.extend(self._target.hidden())
-        if len(self._rows) > 2 * WINDOW:
-            self._first += len(self._rows) - WINDOW
-            del self._rows[:-WINDOW]
+        if len(self._rows) > 2 * self._window:
+            self._first += len(self._rows) - self._window
+            del self._rows[: -self._window]
 
     def n_behind(self, n: int) -> int:
         """Return how many of the first ``n`` tokens would have to be fed."""
