@@ -101,13 +101,11 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
         names = [name for name in names if name != pair.branches()]  # a tree that does not branch is its chain
     if not names:
         return _plain(reason)
-    n_max, n_exact = _longest(speculation, pair)
+    n_heads = _n_of_a_chain(pair) if "draft-mtp" in names else 0
+    n_max, n_exact = _longest(speculation, pair, n_heads if len(names) == 1 else 0)
     if pair.heads is not None:
         pair.heads.memory.agree(tokens)
     wanted_length, n_rows = speculation.draft_tokens, 0
-    n_heads = _n_of_a_chain(pair) if "draft-mtp" in names else 0
-    if n_heads and len(names) == 1:
-        n_max = min(n_max, n_heads)
     length = wanted_length if isinstance(wanted_length, str) else min(wanted_length, n_max)
     if speculation.fixed_shape or pair.target.model.placement.fixed_shape:
         n_max = min(n_max, FIXED_SHAPE_LENGTH) if isinstance(length, str) else length
@@ -130,9 +128,13 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     )
 
 
-def _longest(speculation: Speculation, pair: LoadedPair) -> tuple[int, int]:
-    """Return the longest draft, and the same again if what bounds it is that it must not tip a near tie; else 0."""
+def _longest(speculation: Speculation, pair: LoadedPair, n_heads: int) -> tuple[int, int]:
+    """Return the longest draft, and the same again if what bounds it is that it must not tip a near tie; else 0.
+
+    With ``n_heads`` a chain of heads drafts alone.
+    """
     n_max = pair.target.context.n_draft_max
+    n_max = min(n_max, n_heads) if n_heads else n_max
     wanted = n_max if isinstance(speculation.draft_tokens, str) else min(n_max, speculation.draft_tokens)
     n_exact = pair.n_rows_alike - 1
     if not _is_exact(speculation) or not 0 < n_exact < wanted:  # where two rows round otherwise, none would be left
