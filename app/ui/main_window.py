@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMainWindow
 
 from app.paths import config_dir
 from app.ui.dialog_size import FRAME
-from app.ui.font_size import font_extra_pt
+from app.ui.font_size import font_bus, font_extra_pt, font_scale
 from app.ui.remembered import state_in
 from app.ui.theme import colours, follow
 from app.ui.tr import tr
@@ -39,6 +39,9 @@ NARROW_PX = 960
 """A first window narrower than this starts without the conversation list."""
 
 _SIDEBAR_PX, _PANEL_PX = 220, 300
+_LEAST_SIDEBAR_PX, _LEAST_PANEL_PX, _LEAST_CENTRE_PX = 160, 224, 320
+"""With texts of the system's size."""
+
 _MOST_EXTRA_PT = 30.0
 _MOST_DIGITS = 19
 
@@ -132,12 +135,11 @@ class MainWindow(QMainWindow):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setCollapsible(1, False)
         self._splitter.setHandleWidth(1)
-        self.sidebar.setMinimumWidth(160)
-        self.panel.setMinimumWidth(224)
-        centre.setMinimumWidth(320)
+        centre.setMinimumWidth(_LEAST_CENTRE_PX)
         self._side_parts = SideParts(self._splitter, self.panel, self.sidebar)
         self._restore_parts()
-        self._side_parts.fit(self.width())
+        self.fit_parts()
+        font_bus().changed.connect(self.fit_parts)
         self.setCentralWidget(self._splitter)
         self.setTabOrder(self.pair_bar, self.transcript)
         self.setTabOrder(self.transcript, self.composer)
@@ -171,6 +173,16 @@ class MainWindow(QMainWindow):
         column.addWidget(self.transcript, 1)
         column.addLayout(row)
         return centre
+
+    def fit_parts(self) -> None:
+        """Let no part be narrower than its texts, and put away those that there is no room for."""
+        self.sidebar.setMinimumWidth(round(_LEAST_SIDEBAR_PX * font_scale()))
+        self.panel.setMinimumWidth(round(_LEAST_PANEL_PX * font_scale()))
+        self._side_parts.fit(self.width())
+
+    def enable_parts(self, *, is_on: bool) -> None:
+        """Let the parts be used, or not: nobody is there yet who could do what is asked for."""
+        self._splitter.setEnabled(is_on)
 
     def toggle_sidebar(self) -> None:
         """Show or hide the conversations."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QPushButton, QScrollArea
 
 from app.ui.font_size import choose_font_size
 from app.ui.parting import PartingQuestion
@@ -85,5 +85,21 @@ def test_the_answers_to_the_question_at_the_end_are_not_cut_where_texts_are_larg
             assert button.width() >= button.sizeHint().width()
         question.done(0)
         question.deleteLater()
+
+    program.run(story)
+
+
+def test_nothing_in_the_speed_panel_is_cut_where_texts_are_large(program):
+    async def story():
+        window, before = program.window, program.window.panel.minimumWidth()
+        await program.ask("one")
+        window.resize(1400, 800)
+        choose_font_size(QApplication.font().pointSizeF())
+        await asyncio.sleep(0.1)
+        area = window.panel.findChild(QScrollArea)
+        assert area.widget().minimumSizeHint().width() <= area.viewport().width()
+        assert window.panel.foot.minimumSizeHint().width() <= window.panel.width()
+        choose_font_size(0)
+        assert window.panel.minimumWidth() == before
 
     program.run(story)
