@@ -87,7 +87,7 @@ class Answering(QObject):
         self.patience.timeout.connect(self.on_patience_end)
         window.composer.sent.connect(self.ask)
         window.composer.stopped.connect(self.stop)
-        window.transcript.example_chosen.connect(lambda text: self.ask(text) if chats.reading.may_send() else None)
+        window.transcript.example_chosen.connect(window.composer.send_beside)
 
     @property
     def is_remote(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from app.chat.conversation import can_go_on
-from app.ui.composer import Editing
+from app.ui.composing import Editing
 from app.ui.remote_words import ASK_AGAIN, NO_GOING_ON
 from app.ui.sending import EDIT_NOT_SAVED
 from app.ui.told import Told

@@ -7,7 +7,6 @@ be written anew here: sending it makes an alternative, Esc leaves it as it was.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -19,6 +18,7 @@ from app.errors import NotTextError
 from app.ui.attaching import AttachmentBar, read_text_file
 from app.ui.composer_lines import ComposerLine
 from app.ui.composer_settings import SettingsButton
+from app.ui.composing import Editing, MessageQueue, Waiting, joined
 from app.ui.context_gauge import ContextGauge
 from app.ui.long_words import put_text
 from app.ui.message_editor import MessageEditor
@@ -27,25 +27,6 @@ from app.ui.tr import tr
 
 _DRAFT_EVERY_MS = 800
 _BUTTON_PX = 34
-
-
-@dataclass(frozen=True, slots=True)
-class Editing:
-    """A message of before that is being written anew.
-
-    Attributes:
-        number: its place on the screen, the first is 0.
-        message_id: which it is, whatever place it has.
-        was: what it says as long as it is not changed.
-    """
-
-    number: int
-    message_id: int
-    was: str
-
-
-def _joined(*parts: str) -> str:
-    return "\n\n".join(part for part in parts if part.strip())
 
 
 class Composer(QFrame):
@@ -66,7 +47,6 @@ class Composer(QFrame):
         self._editing: Editing | None = None
         self._before_edit = ""
         self._have_files_changed = False
-        self._queue: list[tuple[str, tuple[Attachment, ...]]] = []
         self.may_send: Callable[[], bool] = lambda: True
         self.take_paths: Callable[[list[Path]], None] = self.attach
         self.editor = MessageEditor()
@@ -74,6 +54,7 @@ class Composer(QFrame):
         self.gauge = ContextGauge()
         self.settings = SettingsButton()
         self.queue_line = ComposerLine(tr("Write it on"))
+        self._queue = MessageQueue(self.queue_line)
         self.edit_line = ComposerLine(tr("Leave it as it is (Esc)"))
         self._attach = IconButton("attach", tr("Attach text files"))
         self._attach.clicked.connect(self.choose_files)
@@ -144,12 +125,12 @@ class Composer(QFrame):
     @property
     def waiting_files(self) -> tuple[Attachment, ...]:
         """The files of the draft, with those that wait in line before them."""
-        return (*(file for _, files in self._queue for file in files), *self.files.files)
+        return (*self._queue.files, *self.files.files)
 
     @property
     def everything(self) -> str:
         """All words that are not sent, also those that a message of before is to have."""
-        return _joined(self.waiting_text, self._rewritten)
+        return joined(self.waiting_text, self._rewritten)
 
     @property
     def _rewritten(self) -> str:
@@ -242,28 +223,38 @@ class Composer(QFrame):
                 if self._editing is None:  # it could be done, and is not open again
                     self.edit_changed.emit(0, "")
         elif self._is_answering:
-            self._queue.append((text, self.take_files()))
+            self._queue.put(Waiting(text, self.take_files()))
             self.set_text("")
             self._draft.start()  # what waits is kept with the draft until it is sent
-            self._show_queue()
         else:
             self._draft.stop()
             self.sent.emit(text)
+
+    def send_beside(self, text: str) -> None:
+        """Send something else than what is written, which stays."""
+        if not self.may_send():
+            return
+        typed, attached = self.text, self.take_files()
+        self.set_text("")
+        self.sent.emit(text)
+        if typed.strip() or attached:  # else where it cannot be sent, it stands here now
+            self.files.set_files(attached)
+            self.set_text(typed)
+            self._draft.start()
 
     def send_next(self) -> bool:
         """Send what is first in line, if anything is; where that is refused, all that is in line is a draft again."""
         if not self._queue:
             return False
-        first = text, files = self._queue.pop(0)
-        self._show_queue()
+        first = self._queue.take()
         typed, attached = self.text, self.take_files()
-        self.files.set_files(files)
-        self.sent.emit(text)
+        self.files.set_files(first.files)
+        self.sent.emit(first.text)
         is_sent = self._is_answering
         self.files.set_files(attached)
         self.set_text(typed)
         if not is_sent:
-            self._queue.insert(0, first)
+            self._queue.put_back(first)
             self.unqueue()
         self._draft.start()
         return is_sent
@@ -272,12 +263,10 @@ class Composer(QFrame):
         """Put what is in line back into the field."""
         if not self._queue:
             return
-        waiting, self._queue = self._queue, []
-        self._show_queue()
-        for _, files in waiting:
-            for file in files:
-                self.files.add(file)
-        draft = "\n\n".join(part for part in (*(text for text, _ in waiting), self.draft) if part.strip())
+        files, draft = self._queue.files, joined(*self._queue.texts, self.draft)
+        self._queue.clear()
+        for file in files:
+            self.files.add(file)
         if self._editing is not None:  # what a message of before is to say is not to be mixed with it
             self._before_edit = draft
             self._draft.start()
@@ -288,15 +277,7 @@ class Composer(QFrame):
     @property
     def queued(self) -> tuple[str, ...]:
         """What is in line."""
-        return tuple(text for text, _ in self._queue)
-
-    def _show_queue(self) -> None:
-        first = " ".join(self._queue[0][0].split())[:60] if self._queue else ""
-        n_more = len(self._queue) - 1
-        words = tr("Next, when this answer has ended: “{first}”")
-        if n_more > 0:
-            words = tr("Next, when this answer has ended: “{first}” and %n more", None, n_more)
-        self.queue_line.say(words.format(first=first) if self._queue else "")
+        return self._queue.texts
 
     # --- editing --------------------------------------------------------------------------------------
 
@@ -312,7 +293,7 @@ class Composer(QFrame):
             self.take_focus()
             return
         self.flush_draft()
-        self._before_edit = _joined(self.draft, self._rewritten)
+        self._before_edit = joined(self.draft, self._rewritten)
         self._editing = editing
         what = (
             tr("the answer; the old one stays as an alternative")
@@ -334,7 +315,7 @@ class Composer(QFrame):
 
     def turn_edit_into_draft(self) -> None:
         """Keep what is written where the message that it was for is not there any more."""
-        text = _joined(self.draft, self._rewritten)
+        text = joined(self.draft, self._rewritten)
         self._editing = None
         self.edit_line.say("")
         self.set_text(text)

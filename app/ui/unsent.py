@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject
 from app.chat.drafts import OpenEdit
 from app.errors import StoreError
 from app.ui.aside import are_large
-from app.ui.composer import Editing
+from app.ui.composing import Editing
 from app.ui.told import Told
 from app.ui.tr import tr
 

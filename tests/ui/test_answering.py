@@ -10,7 +10,7 @@ from app.chat.conversation import Attachment
 from app.chat.store import ChatStore
 from app.errors import DecodeError, EngineDiedError, PromptTooLongError
 from app.protocol import Cancel, Generate, Load, NoticeInfo, Tokenise
-from app.ui.composer import Editing
+from app.ui.composing import Editing
 from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
 
 NOTES = Attachment(name="notes.txt", text="one")

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QUrl
 
 from app.chat.conversation import Attachment
+from app.chat.store import ChatStore
 from app.errors import NotTextError
 from app.ui.attaching import MOST_BYTES, read_text_file
 from app.ui.composer import Composer
@@ -170,3 +171,37 @@ def test_all_lines_of_a_text_that_is_put_in_can_be_seen(composer, qapp):
     assert editor.verticalScrollBar().value() == 0
     assert editor.document().size().height() > 2
     assert editor.cursorRect().bottom() <= editor.viewport().height()
+
+
+def test_an_example_leaves_what_is_written_where_it_is(program):
+    notes = Attachment(name="notes.txt", text="one")
+
+    async def story():
+        composer, chats = program.window.composer, program.controller.chats
+        composer.editor.setPlainText("half a thought")
+        composer.files.add(notes)
+        program.window.transcript.welcome.example_chosen.emit("an example")
+        assert [(m.text, m.attachments) for m in chats.shown] == [("an example", ())]
+        assert (composer.text, composer.files.files) == ("half a thought", (notes,))
+        await program.until(lambda: not program.controller.answering.is_busy)
+        composer.flush_draft()
+        kept = program.store.draft(chats.current.id), program.store.drafts.files(chats.current.id)
+        assert kept == ("half a thought", (notes,))
+        assert (program.store.draft(None), program.store.drafts.files(None)) == ("", ())
+
+    program.store = ChatStore()
+    program.run(story)
+
+
+@pytest.mark.parametrize("typed", ["", "half a thought"])
+def test_an_example_that_cannot_be_answered_now_takes_no_words(program, typed):
+    async def story():
+        composer = program.window.composer
+        program.controller.answering.refusal = lambda: "Not now."
+        composer.editor.setPlainText(typed)
+        program.window.transcript.welcome.example_chosen.emit("an example")
+        assert program.controller.chats.shown == ()
+        assert composer.text == (typed or "an example")
+        composer.editor.setPlainText("")
+
+    program.run(story)

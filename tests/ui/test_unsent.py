@@ -8,6 +8,7 @@ import pytest
 
 from app.chat.conversation import Attachment
 from app.chat.store import ChatStore
+from app.ui.composing import Waiting
 from tests.doubles import Answer
 from tests.ui.test_branching import press
 from tests.ui.test_chats import locked
@@ -293,7 +294,7 @@ def test_what_waits_in_line_is_not_mixed_into_an_edit(program):
         await program.ask("go")
         first = chats.current.id
         rewrite(program, 0, "go elsewhere")
-        composer._queue.append(("and this", ()))
+        composer._queue.put(Waiting("and this", ()))
         chats.new()
         chats.open(first)
         assert (composer.text, composer.draft) == ("go elsewhere", "and this")
