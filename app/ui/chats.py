@@ -124,7 +124,7 @@ class Chats(QObject):
 
     def new(self) -> None:
         """Begin an empty conversation; it enters the list with its first message."""
-        if self._can_leave():
+        if self.can_leave():
             self._leave()
             self._begin_new()
 
@@ -141,7 +141,7 @@ class Chats(QObject):
         """Show a conversation."""
         if self.current is not None and self.current.id == conversation_id:
             return
-        if not self._can_leave():
+        if not self.can_leave():
             self._window.sidebar.show_current(self.current.id if self.current else None)
             return
         with Told(self._window.notice, tr("The conversation could not be opened.")):
@@ -162,8 +162,8 @@ class Chats(QObject):
         self._window.transcript.show_messages([shown_of(m) for m in conversation.messages], finish_stored)
         self.show_alternatives()
 
-    def _can_leave(self) -> bool:
-        """Save this conversation and what is written in it; false if that is refused, and so it must stay."""
+    def can_leave(self) -> bool:
+        """Save the open conversation and what is written in it; false if that is refused, and so it must stay."""
         self._window.composer.unqueue()
         self._window.composer.flush_draft()
         if self.sending.is_busy or self.unsent.is_saving:

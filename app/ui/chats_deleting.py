@@ -80,8 +80,8 @@ class ChatsDeleting(QObject):
                 "info", tr("An answer is being written there."), tr("Stop it first (Esc)."), expires_s=6
             )
             return
-        if current is not None and current.id == conversation_id and not self._chats.can_change():
-            return
+        if current is not None and current.id == conversation_id and not self._chats.can_leave():
+            return  # what only the memory holds could not be brought back
         with Told(self._window.notice, tr("The conversation was not deleted.")):
             title = self._store.load(conversation_id).title
             self._store.delete(conversation_id)

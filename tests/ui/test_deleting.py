@@ -8,7 +8,9 @@ from contextlib import closing
 from app.chat.checking import FileCheck
 from app.chat.store import ChatStore, store_path
 from app.ui.question import Question
+from tests.doubles import POEM
 from tests.ui.conftest import shows_dialog
+from tests.ui.test_chats import locked
 
 
 def titles():
@@ -96,5 +98,27 @@ def test_damage_that_is_found_late_is_told(program, tmp_path):
         program.controller.deleting.on_look()
         assert "is damaged" in program.window.notice.words
         assert "repaired at the next start" in program.window.notice.words
+
+    program.run(story)
+
+
+def test_undo_brings_back_what_the_database_had_refused_before_the_deletion(program):
+    async def story():
+        chats, deleting = program.controller.chats, program.controller.deleting
+        chats.retry.setInterval(100_000)
+        await program.ask("first")
+        deleted = chats.current.id
+        with locked():
+            await program.ask("second")
+            program.window.composer.editor.setPlainText("half a thought")
+            deleting.delete(deleted)
+            assert chats.current.id == deleted
+            assert "not saved yet" in program.window.notice.words
+            assert [m.text for m in chats.shown] == ["first", POEM, "second", POEM]
+        deleting.delete(deleted)
+        assert (chats.current, chats.shown) == (None, ())
+        deleting.undelete(deleted)
+        assert [m.text for m in chats.shown] == ["first", POEM, "second", POEM]
+        assert program.window.composer.text == "half a thought"
 
     program.run(story)
