@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from app.chat.branches import choose, insert_message, read_tree
-from app.chat.chat_settings import ConversationSettings
+from app.chat.chat_settings import ConversationSettings, Preset
 from app.chat.conversation import UNTITLED, AnswerStats, Attachment, Conversation, Message, MessageState
 from app.chat.database import now, time_out
 from app.chat.store import ChatStore
@@ -57,17 +57,32 @@ class ConversationRecord(msgspec.Struct, frozen=True, kw_only=True, omit_default
     messages: tuple[MessageRecord, ...] = ()
 
 
+class Shelf(msgspec.Struct, frozen=True, kw_only=True):
+    """What a document may hold beside conversations: folders by name, those without any, too, and presets."""
+
+    folders: tuple[str, ...] = ()
+    presets: tuple[Preset, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.folders or self.presets)
+
+
 class Archive(msgspec.Struct, frozen=True, kw_only=True):
     """The document."""
 
     schema: Literal["slipstream.chats/1"] = SCHEMA
     exported_at: datetime
     conversations: tuple[ConversationRecord, ...]
+    folders: tuple[str, ...] = ()
+    presets: tuple[Preset, ...] = ()
 
 
-def archive_json(records: Iterable[ConversationRecord]) -> bytes:
+def archive_json(records: Iterable[ConversationRecord], shelf: Shelf | None = None) -> bytes:
     """Return the document, indented."""
-    archive = Archive(exported_at=now(), conversations=tuple(records))
+    there = shelf or Shelf()
+    presets = tuple(msgspec.structs.replace(preset, id=0) for preset in there.presets)
+    archive = Archive(exported_at=now(), conversations=tuple(records), folders=there.folders, presets=presets)
     return msgspec.json.format(msgspec.json.encode(archive), indent=2) + b"\n"
 
 
@@ -148,6 +163,16 @@ def add_records(store: ChatStore, records: Sequence[ConversationRecord]) -> tupl
             if name not in folders:
                 folders[name] = store.folders.create(name).id
         return tuple(_add_record(store, record, folders.get(record.folder)) for record in records)
+
+
+def add_shelf(store: ChatStore, shelf: Shelf) -> None:
+    """Make the folders that are not there, and add the presets; what has the same name and is another is kept."""
+    with store.transaction():
+        there = {folder.name for folder in store.folders.all()}
+        for name in dict.fromkeys(shelf.folders):
+            if name.strip() and name not in there:
+                store.folders.create(name)
+        store.presets.add([preset for preset in shelf.presets if preset.name.strip()])
 
 
 def _add_record(store: ChatStore, record: ConversationRecord, folder_id: int | None) -> int:

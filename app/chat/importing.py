@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from app.chat import foreign
-from app.chat.archive import SCHEMA, Archive, ConversationRecord, MessageRecord
+from app.chat.archive import SCHEMA, Archive, ConversationRecord, MessageRecord, Shelf
 from app.chat.conversation import Conversation, counted
 from app.errors import ExportError
 
@@ -26,6 +26,9 @@ _CHATGPT_FILE = "conversations.json"
 _MANIFEST = "slipstream-backup.json"
 
 
+_NOTHING_BESIDE = Shelf()
+
+
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What a file holds. ``format_name`` is for a person; ``left_out`` is what has no place here, with its number."""
@@ -33,11 +36,15 @@ class Imported:
     records: tuple[ConversationRecord, ...]
     format_name: str
     left_out: tuple[tuple[str, int], ...] = ()
+    shelf: Shelf = _NOTHING_BESIDE
 
     def words(self) -> str:
         """Say what was found."""
         n = sum(len(record.messages) for record in self.records)
         said = f"{counted(len(self.records), 'conversation')} with {counted(n, 'message')} ({self.format_name})."
+        if self.shelf:
+            folders, presets = counted(len(self.shelf.folders), "folder"), counted(len(self.shelf.presets), "preset")
+            said = f"{said} Beside them {folders} and {presets}."
         missing = ", ".join(f"{number} {name}" for name, number in self.left_out)
         return f"{said} Left out: {missing}." if missing else said
 
@@ -75,9 +82,16 @@ def read_chats(data: bytes, path: Path | None = None) -> Imported:
         raise _unknown("There is no conversation in this file")
     format_name, records = found
     kept = tuple(record for record in records if record is not None)
-    if not kept:
+    shelf = _shelf_in(value, data)
+    if not (kept or shelf):
         raise _unknown(f"There is no message in this file ({format_name})")
-    return Imported(kept, format_name, tuple(left_out.most_common()))
+    return Imported(kept, format_name, tuple(left_out.most_common()), shelf)
+
+
+def _shelf_in(value: object, data: bytes) -> Shelf:
+    """Read what a document of ours, which has been read without a fault, holds beside conversations."""
+    is_ours = isinstance(value, dict) and value.get("schema") == SCHEMA
+    return msgspec.json.decode(data, type=Shelf) if is_ours else _NOTHING_BESIDE
 
 
 def _parse(data: bytes) -> tuple[object, list[object] | None]:

@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from app.chat.archive import add_records
+from app.chat.archive import add_records, add_shelf
 from app.chat.backup import Manifest, back_up
 from app.chat.backup import restore as restore_backup
 from app.chat.conversation import counted
@@ -154,6 +154,7 @@ def import_chats(chosen: ChatsImportOptions) -> None:
     with closing(_open()) as store, store.transaction():
         for path, found in read:
             ids = add_records(store, found.records)
+            add_shelf(store, found.shelf)
             n_messages = sum(len(record.messages) for record in found.records)
             done.append(ImportedFile(str(path), found.format_name, ids, n_messages, dict(found.left_out)))
     if chosen.as_json:

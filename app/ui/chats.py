@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.chat.archive import ConversationRecord, record_in_memory
 from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import (
-    UNTITLED,
     AnswerStats,
     Conversation,
     Message,
     MessageState,
     can_go_on,
-    now,
     text_for_model,
 )
 from app.chat.store import ChatStore
@@ -68,7 +65,7 @@ class Chats(QObject):
         self.reading = FileReading(window, self)
         self.sending = Sending(window, self, self._writing)
         self.listing = Listing(window, self)
-        self.parting = Parting(window, self)
+        self.parting = Parting(window, self, self._writing)
         self._is_closed = False
         self.retry = QTimer(self, singleShot=True, interval=_RETRY_MS)
         self.retry.timeout.connect(self.on_retry)
@@ -353,20 +350,6 @@ class Chats(QObject):
     def n_unsaved(self) -> int:
         """How many messages only the memory holds."""
         return self._writing.n_unsaved
-
-    def unsaved_records(self) -> tuple[ConversationRecord, ...]:
-        """Return what :meth:`save_all` could not save, with what was said before it."""
-        draft, files = self._window.composer.everything, self._window.composer.waiting_files
-        current, records = self.current, [record_in_memory(one) for one in self._writing.unsaved()]
-        if current is None and (draft or files):
-            current = Conversation(title=UNTITLED, created_at=now(), updated_at=now())
-            records.insert(0, record_in_memory(current))
-        if records and current is not None:
-            records[0] = structs.replace(records[0], draft=draft, draft_files=files)
-        if (new := self.unsent.new_in_memory).text.strip() or new.files:
-            begun = record_in_memory(Conversation(title=UNTITLED, created_at=now(), updated_at=now()))
-            records.append(structs.replace(begun, draft=new.text, draft_files=new.files))
-        return tuple(records)
 
     async def settled(self) -> None:
         """Wait until nothing is read or written beside the window."""

@@ -152,6 +152,7 @@ class Controller(QObject):
         self.menu = WindowMenu(window)
         self.data = DataControl(window, self.chats)
         self.data.on_restore = self.on_restore
+        self.data.presets_added.connect(self.conversation.presets.forget)
         self.settings = SettingsControl(window, theme, self.choices, self.models.door, self.data)
         self.notify = NotifyControl(window, self.chats, self.answering, self.choices)
         self.palette = PaletteControl(window)

@@ -44,6 +44,11 @@ class Presets(QObject):
                 self._known = self._stored.all()
         return self._known or ()
 
+    def forget(self) -> None:
+        """Read them anew when they are next asked for: others were added."""
+        self._known = None
+        self.changed.emit()
+
     def do(self, action: str, dialog: ConversationDialog, settings: ConversationSettings, chosen: int | None) -> None:
         """Save, rename, delete, import or export, after asking what that takes.
 
@@ -142,6 +147,5 @@ class Presets(QObject):
             work()
         except StoreError as fault:
             words = fault_words(fault)
-        self._known = None
-        self.changed.emit()
+        self.forget()
         dialog.say(words)

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.chat import archive, backup, export
-from app.chat.importing import read_path
+from app.chat.importing import Imported, read_path
 from app.chat.store import ChatStore
 from app.errors import SlipstreamError, StoreError
 from app.host.background import beside
@@ -26,7 +26,6 @@ from app.ui.tr import tr
 from app.ui.work_dialog import Work, WorkDialog
 
 if TYPE_CHECKING:
-    from app.chat.archive import ConversationRecord
     from app.chat.progress import Progress
     from app.ui.chats import Chats
     from app.ui.main_window import MainWindow
@@ -43,6 +42,8 @@ class DataControl(QObject):
     Attributes:
         on_restore: what brings a checked backup in, when the program is not running.
     """
+
+    presets_added = Signal()
 
     def __init__(self, window: MainWindow, chats: Chats) -> None:
         super().__init__(window)
@@ -194,9 +195,9 @@ class DataControl(QObject):
 
     async def _import(self, paths: list[Path]) -> None:
         found = await self._do(tr("Reading…"), partial(_read_all, paths))
-        records = [record for one in found for record in one.records]
-        await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, records))
+        await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
         self._chats.refresh()
+        self.presets_added.emit()
         self._say(" ".join(f"{path.name}: {one.words()}" for path, one in zip(paths, found, strict=True)))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -242,14 +243,17 @@ def export_everything(store: ChatStore, path: Path, note: Progress) -> int:
         return len(ids)
 
 
-def add_everything(store: ChatStore, records: list[ConversationRecord], note: Progress) -> None:
+def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> None:
     """Add conversations one after the other, so that the window can save in between; all of them, or none."""
+    records = [record for one in found for record in one.records]
     added: list[int] = []
     with closing(_own(store)) as own:
         try:
             for number, record in enumerate(records):
                 note(number, len(records))
                 added += archive.add_records(own, [record])
+            for one in found:
+                archive.add_shelf(own, one.shelf)
         except BaseException:
             for conversation_id in added:
                 own.delete(conversation_id)
@@ -270,7 +274,7 @@ def _own(store: ChatStore) -> ChatStore:
     return ChatStore(store.path)
 
 
-def _read_all(paths: list[Path], note: Progress) -> list[Any]:
+def _read_all(paths: list[Path], note: Progress) -> list[Imported]:
     found = []
     for number, path in enumerate(paths):
         note(number, len(paths))

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QMessageBox, QPushButton, QWidget
 
-from app.chat.archive import ConversationRecord, archive_json
+from app.chat.archive import archive_json
 from app.chat.export import write_whole
 from app.errors import SlipstreamError, StoreError
 from app.ui.font_size import font_scale
-from app.ui.only_in_memory import OnlyInMemory
+from app.ui.only_in_memory import OnlyInMemory, unsaved_records
 from app.ui.said import said
 from app.ui.tr import tr
 
 if TYPE_CHECKING:
     from app.ui.chats import Chats
+    from app.ui.chats_writing import Writing
     from app.ui.main_window import MainWindow
 
 Choice = Literal["again", "file", "quit"]
-Records = Callable[[], tuple[ConversationRecord, ...]]
+Document = Callable[[], bytes]
 
 _LARGE = 1.3
 FILE_NAME = tr("Slipstream, not saved.json")
@@ -73,9 +74,9 @@ def _settle(answered: asyncio.Future[str], words: str = "") -> None:
 class Parting(QObject):
     """Asks until everything is saved, here or elsewhere, or let go."""
 
-    def __init__(self, window: MainWindow, chats: Chats) -> None:
+    def __init__(self, window: MainWindow, chats: Chats, writing: Writing) -> None:
         super().__init__(window)
-        self._window, self._chats = window, chats
+        self._window, self._chats, self._writing = window, chats, writing
         self.question: PartingQuestion | None = None
         self.dialog: QFileDialog | None = None
         self._is_settled = False
@@ -104,7 +105,7 @@ class Parting(QObject):
         while fault is not None:
             why = f"{said(fault.message)} {said(fault.hint)}".strip()
             choice = await self._ask(self._chats.n_unsaved, why)
-            if choice == "quit" or (choice == "file" and await self._save_to_file(self._chats.unsaved_records)):
+            if choice == "quit" or (choice == "file" and await self._save_to_file(self._unsaved)):
                 return
             fault = self._chats.save_all()
         if self._only_in_memory is not None:
@@ -112,14 +113,21 @@ class Parting(QObject):
 
     async def _settle_memory(self, memory: OnlyInMemory) -> None:
         """Ask about what was saved into memory, where the disk refused at the start."""
-        changed, reason = memory.changed(), self._chats.store.notice
+        changed, shelf, reason = memory.changed(), memory.shelf(), self._chats.store.notice
         why = tr("Conversations are not being saved.")
         if reason is not None:
             why = f"{said(reason.message)} {said(reason.hint)}".strip()
-        while changed:
+
+        def document() -> bytes:
+            return archive_json(memory.records(), shelf)
+
+        while changed or shelf:
             choice = await self._ask(sum(changed.values()), why, can_try_again=False)
-            if choice == "quit" or (choice == "file" and await self._save_to_file(memory.records)):
+            if choice == "quit" or (choice == "file" and await self._save_to_file(document)):
                 return
+
+    def _unsaved(self) -> bytes:
+        return archive_json(unsaved_records(self._window.composer, self._chats.unsent, self._writing))
 
     async def _ask(self, n_messages: int, why: str, *, can_try_again: bool = True) -> Choice:
         if not self._window.isVisible():
@@ -135,7 +143,7 @@ class Parting(QObject):
             self.question = None
             question.deleteLater()
 
-    async def _save_to_file(self, records: Records) -> bool:
+    async def _save_to_file(self, document: Document) -> bool:
         """Ask where to, and write; false if that was given up or failed."""
         answered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         dialog = self.dialog = QFileDialog(self._window, tr("Save what is not saved"), FILE_NAME)
@@ -149,12 +157,12 @@ class Parting(QObject):
         finally:
             self.dialog = None
             dialog.deleteLater()
-        return bool(name) and self._write(Path(name), records)
+        return bool(name) and self._write(Path(name), document)
 
-    def _write(self, path: Path, records: Records) -> bool:
+    def _write(self, path: Path, document: Document) -> bool:
         """Write what is not saved; false if that fails, which is said."""
         try:
-            write_whole(path, archive_json(records()))
+            write_whole(path, document())
         except SlipstreamError as fault:
             self._window.notice.say("error", fault.message, fault.hint)
             return False

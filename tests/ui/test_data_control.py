@@ -80,14 +80,14 @@ def test_cancelling_an_import_leaves_nothing_of_it(home, tmp_path):
     fill(store, 5)
     work, path = Work(), tmp_path / "all.json"
     export_everything(store, path, work.note)
-    records = list(read_path(path).records)
+    found = [read_path(path)]
 
     def stop_at_three(n_done, _n_all):
         if n_done == 3:
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        add_everything(store, records, stop_at_three)
+        add_everything(store, found, stop_at_three)
     assert len(store.heads()) == 5
     store.close()
 

@@ -9,10 +9,13 @@ from contextlib import closing
 import pytest
 from PySide6.QtCore import Qt
 
+from app.chat.archive import archive_json
 from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import Attachment
 from app.chat.importing import read_chats
+from app.chat.progress import no_progress
 from app.chat.store import ChatStore
+from app.ui.data_control import add_everything
 from tests.doubles import POEM
 from tests.ui.conftest import shows_dialog
 from tests.ui.test_answering import stored
@@ -27,6 +30,15 @@ async def asked(program, *, before=None):
     parting = program.controller.chats.parting
     await program.until(lambda: parting.question not in (None, before) and parting.question.isVisible())
     return parting.question
+
+
+async def save_to(path, program, question):
+    """Answer the question with a file, and wait for the end of the program."""
+    parting = program.controller.chats.parting
+    question.file.click()
+    await program.until(lambda: parting.dialog is not None)
+    parting.dialog.fileSelected.emit(str(path))
+    await program.controller.closed()
 
 
 def test_trying_again_saves_once_the_database_takes_it(program, qtbot):
@@ -85,10 +97,7 @@ def test_what_is_not_saved_goes_into_a_file_that_can_be_imported(program, tmp_pa
             parting.dialog.fileSelected.emit(str(tmp_path / "no" / "folder.json"))
             question = await asked(program, before=question)
             assert "Cannot write" in program.window.notice.words
-            question.file.click()
-            await program.until(lambda: parting.dialog is not None)
-            parting.dialog.fileSelected.emit(str(path))
-            await program.controller.closed()
+            await save_to(path, program, question)
 
     program.run(story)
     (record,) = read_chats(path.read_bytes()).records
@@ -156,10 +165,7 @@ def test_what_went_into_a_store_in_memory_is_asked_about(program, tmp_path):
         assert question.informativeText() == "Conversations are not being saved."
         assert question.again not in question.buttons()
         assert question.defaultButton() is question.escapeButton() is question.file
-        question.file.click()
-        await program.until(lambda: chats.parting.dialog is not None)
-        chats.parting.dialog.fileSelected.emit(str(path))
-        await program.controller.closed()
+        await save_to(path, program, question)
         assert not program.window.isVisible()
 
     program.run(story)
@@ -179,10 +185,7 @@ def test_what_was_to_be_new_goes_into_that_file_where_another_is_open(program, t
         program.window.composer.editor.setPlainText("a new thought")
         chats.open(old.id)
         program.window.close()
-        (await asked(program)).file.click()
-        await program.until(lambda: chats.parting.dialog is not None)
-        chats.parting.dialog.fileSelected.emit(str(path))
-        await program.controller.closed()
+        await save_to(path, program, await asked(program))
 
     program.run(story)
     assert [record.draft for record in read_chats(path.read_bytes()).records] == ["a new thought"]
@@ -205,10 +208,7 @@ def test_a_message_that_is_being_changed_goes_into_that_file_too(program, tmp_pa
         await program.until(lambda: parting.dialog is not None)
         parting.dialog.reject()  # given up: asked again
         question = await asked(program, before=question)
-        question.file.click()
-        await program.until(lambda: parting.dialog is not None)
-        parting.dialog.fileSelected.emit(str(path))
-        await program.controller.closed()
+        await save_to(path, program, question)
 
     program.run(story)
     (record,) = read_chats(path.read_bytes()).records
@@ -223,7 +223,7 @@ def test_what_was_changed_in_a_store_in_memory_is_asked_about(program, tmp_path,
     program.store.append(old.id, "user", "old words")
 
     async def story():
-        controller, parting = program.controller, program.controller.chats.parting
+        controller = program.controller
         if change == "title":
             controller.chats.rename(old.id, "Albatross")
         elif change == "settings":
@@ -235,10 +235,7 @@ def test_what_was_changed_in_a_store_in_memory_is_asked_about(program, tmp_path,
         program.window.close()
         question = await asked(program)
         assert question.text() == "What you typed or changed could not be saved."
-        question.file.click()
-        await program.until(lambda: parting.dialog is not None)
-        parting.dialog.fileSelected.emit(str(path))
-        await program.controller.closed()
+        await save_to(path, program, question)
 
     program.run(story)
     (record,) = read_chats(path.read_bytes()).records
@@ -249,6 +246,49 @@ def test_what_was_changed_in_a_store_in_memory_is_asked_about(program, tmp_path,
         "folder": record.folder == "New folder",
     }
     assert is_kept[change]
+
+
+def test_presets_and_folders_of_a_store_in_memory_are_asked_about_and_can_be_imported(program, tmp_path):
+    path, saved = tmp_path / "kept.json", ConversationSettings(top_k=7)
+    program.store = ChatStore.in_memory()
+    program.store.presets.save("From before", ConversationSettings(top_k=1))
+    program.store.folders.create("Birds")
+    inside = program.store.create("in a folder", folder_id=program.store.folders.create("Old name").id)
+    program.store.append(inside.id, "user", "old words")
+
+    async def story():
+        controller = program.controller
+        program.store.presets.save("Careful", saved)
+        program.store.folders.create("Fish")
+        controller.keeping.rename_folder(inside.folder_id, "New name")
+        program.window.close()
+        question = await asked(program)
+        assert question.text() == "What you typed or changed could not be saved."
+        await save_to(path, program, question)
+
+    program.run(story)
+    found = read_chats(path.read_bytes())
+    assert [(record.title, record.folder) for record in found.records] == [("in a folder", "New name")]
+    assert found.shelf.folders == ("New name", "Fish")
+    assert [(preset.name, preset.settings) for preset in found.shelf.presets] == [("Careful", saved)]
+    assert "2 folders and 1 preset" in found.words()
+    with closing(ChatStore()) as store:
+        add_everything(store, [found], no_progress)
+        add_everything(store, [read_chats(archive_json((), found.shelf))], no_progress)  # nothing is there twice
+        assert [folder.name for folder in store.folders.all()] == ["New name", "Fish"]
+        assert [(preset.name, preset.settings) for preset in store.presets.all()] == [("Careful", saved)]
+
+
+def test_a_preset_that_was_deleted_in_memory_asks_nothing(program):
+    program.store = ChatStore.in_memory()
+    kept = program.store.presets.save("From before", ConversationSettings(top_k=1))
+
+    async def story():
+        program.store.presets.delete(kept.id)
+        program.window.close()
+        await program.controller.closed()
+
+    program.run(story)
 
 
 def test_a_refused_title_and_refused_settings_are_tried_again_and_asked_about(program, tmp_path):
@@ -276,10 +316,7 @@ def test_a_refused_title_and_refused_settings_are_tried_again_and_asked_about(pr
             program.window.close()
             question = await asked(program)
             assert question.text() == "What you typed or changed could not be saved."
-            question.file.click()
-            await program.until(lambda: chats.parting.dialog is not None)
-            chats.parting.dialog.fileSelected.emit(str(path))
-            await program.controller.closed()
+            await save_to(path, program, question)
 
     program.run(story)
     records = read_chats(path.read_bytes()).records
@@ -328,7 +365,7 @@ def test_the_file_holds_an_open_edit_and_what_was_to_be_new(program, tmp_path):
     path = tmp_path / "kept.json"
 
     async def story():
-        chats, composer, parting = program.controller.chats, program.window.composer, program.controller.chats.parting
+        chats, composer = program.controller.chats, program.window.composer
         chats.retry.setInterval(100_000)
         await program.ask("first")
         first = chats.current.id
@@ -341,10 +378,7 @@ def test_the_file_holds_an_open_edit_and_what_was_to_be_new(program, tmp_path):
             composer.editor.setPlainText("first of all")
             program.window.close()
             question = await asked(program)
-            question.file.click()
-            await program.until(lambda: parting.dialog is not None)
-            parting.dialog.fileSelected.emit(str(path))
-            await program.controller.closed()
+            await save_to(path, program, question)
 
     program.run(story)
     drafts = [record.draft for record in read_chats(path.read_bytes()).records]
