@@ -10,12 +10,13 @@ from app.chat.conversation import Message, now
 from app.chat.opening import open_database
 from app.chat.schema import MIGRATIONS
 from app.chat.store import ChatStore, store_path
+from app.chat.upgrading import How
 from app.errors import StoreError
 from app.paths import data_dir
 from app.settings import Settings, load_settings, save_settings, settings_path
 
 
-def _next_step(db) -> None:
+def _next_step(db, _note) -> None:
     """Do what the next version's format might ask for."""
     db.execute("ALTER TABLE message ADD COLUMN mood TEXT")
 
@@ -37,7 +38,7 @@ def test_chats_are_copied_before_an_upgrade_and_the_old_version_leaves_the_new_f
     # GIVEN data of this version
     number = saved_chat()
     # WHEN the next version opens it, it says that a copy is kept
-    opened = open_database(store_path(), NEXT)
+    opened = open_database(store_path(), How(NEXT))
     opened.check.stop()
     opened.connection.close()
     assert opened.notice is not None
@@ -57,7 +58,7 @@ def test_chats_are_copied_before_an_upgrade_and_the_old_version_leaves_the_new_f
     finally:
         store.close()
     # AND the next version still reads its own
-    opened = open_database(store_path(), NEXT)
+    opened = open_database(store_path(), How(NEXT))
     opened.check.stop()
     assert opened.connection.execute("SELECT text, mood FROM message").fetchall()[0]["text"] == "What stays?"
     opened.connection.close()
@@ -83,7 +84,7 @@ def test_models_and_partial_downloads_are_never_touched_by_opening():
     part.parent.mkdir(parents=True)
     part.write_bytes(b"half")
     saved_chat()
-    opened = open_database(store_path(), NEXT)
+    opened = open_database(store_path(), How(NEXT))
     opened.check.stop()
     opened.connection.close()
     assert part.read_bytes() == b"half"

@@ -64,13 +64,17 @@ class Database:
         self.connection.close()
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, is_handed_on: bool = False) -> sqlite3.Connection:
     """Connect to a database, made if missing, with our settings; in autocommit mode.
+
+    Args:
+        path: the file.
+        is_handed_on: whether another thread uses the connection from here on, instead of this one.
 
     Raises:
         sqlite3.Error: it cannot be opened.
     """
-    db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None)
+    db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=not is_handed_on)
     try:
         db.row_factory = sqlite3.Row
         db.text_factory = _text  # a broken character costs that character, not the conversation

@@ -1,4 +1,4 @@
-"""Opening the chat database: check, upgrade with a copy kept, repair what is damaged, read what cannot be written."""
+"""Opening the chat database: check, upgrade, repair what is damaged, read into memory what cannot be written."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.chat.checking import PATIENCE_S, FileCheck, suspicion_of
 from app.chat.database import connect, explain, is_damage, is_full, malformed, now
 from app.chat.salvage import Salvaged, salvage
-from app.chat.schema import MIGRATIONS, Step, migrate, version_of
+from app.chat.schema import migrate, version_of
 from app.chat.shape import refuse_misshapen
+from app.chat.upgrading import How, NotUpgradedError, upgrade
 from app.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
 COMPANIONS = ("", "-wal", "-shm")
-KEPT_COPIES = 3
 _IN_MEMORY = Path(":memory:")
+_AS_EVER = How()
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
@@ -39,59 +40,59 @@ class Opened:
     is_on_disk: bool = True
 
 
-def open_database(path: Path, steps: tuple[Step, ...] = MIGRATIONS) -> Opened:
-    """Open a database, made if missing.
+def open_database(path: Path, how: How = _AS_EVER) -> Opened:
+    """Open a database, made if missing. What ``how.note`` raises ends an upgrade, with the file as it was.
 
     Raises:
         StoreError: it cannot be opened, or a newer version of the program made it.
     """
     if path == _IN_MEMORY:
-        db = connect(path)
-        migrate(db, steps)
+        db = connect(path, is_handed_on=how.is_handed_on)
+        migrate(db, how.steps)
         return Opened(db, path, FileCheck(None), is_on_disk=False)
     if not _may_write(path):
-        return _read_into_memory(path, steps)
+        return _read_into_memory(path, how)
     try:
-        return _open(path, steps)
+        return _open(path, how)
     except StoreError as fault:
         if not is_damage(fault.__cause__):
-            return _without_writing(path, fault, steps)
+            return _without_writing(path, fault, how)
         try:
-            damage = repair(path, fault.__cause__, steps)
+            damage = repair(path, fault.__cause__, how)
         except StoreError as refusal:
-            return _salvage_into_memory(path, refusal, steps)
-    return replace(_open(path, steps), damage=damage)
+            return _salvage_into_memory(path, refusal, how)
+    return replace(_open(path, how), damage=damage)
 
 
-def _without_writing(path: Path, fault: StoreError, steps: tuple[Step, ...]) -> Opened:
+def _without_writing(path: Path, fault: StoreError, how: How) -> Opened:
     """Read into memory what cannot be opened for want of room, or not be upgraded.
 
     Raises:
         StoreError: it is something else, or cannot be read either.
     """
-    if isinstance(fault, _NotUpgradedError):
+    if isinstance(fault, NotUpgradedError):
         try:
-            return replace(_read_into_memory(path, steps), notice=fault)
+            return replace(_read_into_memory(path, how), notice=fault)
         except StoreError:
             raise fault from fault.__cause__
     if isinstance(fault.__cause__, sqlite3.OperationalError) and path.exists() and is_full(path):
-        return _read_into_memory(path, steps)
+        return _read_into_memory(path, how)
     raise fault
 
 
-def _open(path: Path, steps: tuple[Step, ...]) -> Opened:
+def _open(path: Path, how: How) -> Opened:
     """Connect, check, upgrade."""
     db: sqlite3.Connection | None = None
     check: FileCheck | None = None
     try:
         if _whole(path).exists():
             _finish_repair(path)
-        _refuse_newer(path, len(steps))
-        db = connect(path)
+        _refuse_newer(path, len(how.steps))
+        db = connect(path, is_handed_on=how.is_handed_on)
         check = FileCheck(path)
         _heed(check, path)
         refuse_misshapen(db)
-        notice = upgrade(db, path, steps)
+        notice = upgrade(db, path, how)
     except BaseException as fault:
         if check is not None:
             check.stop()
@@ -141,92 +142,10 @@ def _refuse_newer(path: Path, n_known: int) -> None:
         )
 
 
-# --- upgrading ----------------------------------------------------------------------------------------
-
-
-class _NotUpgradedError(StoreError):
-    """The file is as it was; what is in it can still be read."""
-
-
-def upgrade(db: sqlite3.Connection, path: Path, steps: tuple[Step, ...]) -> StoreError | None:
-    """Bring a database to the newest version; an old one with content is copied first, and comes back if that fails.
-
-    Raises:
-        StoreError: the copy cannot be made, or a step failed; the file is as it was.
-    """
-    version = version_of(db)
-    if version >= len(steps):
-        return None
-    if version == 0:
-        migrate(db, steps)
-        return None
-    copy = _copy_before(db, path, version)
-    try:
-        migrate(db, steps)
-    except BaseException as fault:
-        _bring_back(db, copy, path)
-        if not isinstance(fault, sqlite3.Error):
-            raise
-        raise _NotUpgradedError(
-            f"The chat database {path} could not be upgraded to format {len(steps)}: {fault}. It is as it was, and"
-            " what you write now is not saved.",
-            f"Free some space or close other programs, then start again. A copy is in {copy.name}.",
-        ) from fault
-    _forget_old_copies(path)
-    return StoreError(
-        f"The chat database was upgraded to format {len(steps)}.", f"A copy of the old one is kept as {copy.name}."
-    )
-
-
-def _copy_before(db: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the database, its log included; a copy under its name is whole."""
-    stamp = now().strftime("%Y%m%d-%H%M%S")
-    copy = path.with_name(f"{path.name}.format-{version}-{stamp}")
-    part = path.with_name(f"{path.name}.copying")  # the same name each time: a kill leaves one at most
-    try:
-        part.unlink(missing_ok=True)
-        with closing(sqlite3.connect(part)) as target:
-            db.backup(target)
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        part.replace(copy)
-    except (sqlite3.Error, OSError) as fault:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise _NotUpgradedError(
-            f"The chat database {path} has to be upgraded, and its copy cannot be written: {fault}. Your conversations"
-            " can be read; what you write now is not saved.",
-            "Free as much space as the file takes, then start again. The file was not touched.",
-        ) from fault
-    return copy
-
-
-def _bring_back(db: sqlite3.Connection, copy: Path, path: Path) -> None:
-    """Make the database what its copy is, in one transaction of SQLite's own."""
-    if db.in_transaction:
-        db.execute("ROLLBACK")
-    try:
-        with closing(sqlite3.connect(copy)) as source:
-            if version_of(source) != version_of(db):  # steps before the failed one had been carried out
-                source.backup(db)
-    except sqlite3.Error as fault:
-        raise StoreError(
-            f"The chat database {path} is half upgraded and cannot be brought back: {fault}.",
-            f"Close the program, and rename {copy.name} to {path.name}.",
-        ) from fault
-
-
-def _forget_old_copies(path: Path) -> None:
-    copies = sorted(path.parent.glob(f"{path.name}.format-*"), key=lambda copy: copy.stat().st_mtime)
-    for old in copies[:-KEPT_COPIES]:
-        with suppress(OSError):
-            old.unlink()
-
-
 # --- repairing ----------------------------------------------------------------------------------------
 
 
-def repair(path: Path, fault: BaseException | None, steps: tuple[Step, ...]) -> StoreError:
+def repair(path: Path, fault: BaseException | None, how: How) -> StoreError:
     """Keep a damaged database beside a new one that holds what can still be read of it; return what is to be said.
 
     A kill at any moment loses nothing: the damaged file stays in its place until the new one is whole under a name that
@@ -238,7 +157,7 @@ def repair(path: Path, fault: BaseException | None, steps: tuple[Step, ...]) -> 
     for suffix in COMPANIONS:
         path.with_name(fresh.name + suffix).unlink(missing_ok=True)
     try:
-        saved = _salvage_into(fresh, path, steps)
+        saved = _salvage_into(fresh, path, how)
         for suffix in COMPANIONS:
             companion = path.with_name(path.name + suffix)
             if companion.exists():
@@ -279,20 +198,20 @@ def _keep(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _salvage_into(fresh: Path, damaged: Path, steps: tuple[Step, ...]) -> Salvaged:
+def _salvage_into(fresh: Path, damaged: Path, how: How) -> Salvaged:
     with closing(connect(fresh)) as db:
-        migrate(db, steps)
+        migrate(db, how.steps)
         saved = salvage(damaged, db)
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         db.execute("PRAGMA journal_mode = DELETE")  # one file, without companions, is what is renamed
     return saved
 
 
-def _salvage_into_memory(path: Path, refusal: StoreError, steps: tuple[Step, ...]) -> Opened:
+def _salvage_into_memory(path: Path, refusal: StoreError, how: How) -> Opened:
     """Show what can be read of a damaged database where no repaired one can be written."""
-    db = connect(_IN_MEMORY)
+    db = connect(_IN_MEMORY, is_handed_on=how.is_handed_on)
     try:
-        migrate(db, steps)
+        migrate(db, how.steps)
         saved = salvage(path, db)
     except (OSError, sqlite3.Error):
         db.close()
@@ -327,14 +246,14 @@ def _may_write(path: Path) -> bool:
     return True
 
 
-def _read_into_memory(path: Path, steps: tuple[Step, ...]) -> Opened:
+def _read_into_memory(path: Path, how: How) -> Opened:
     """Read a database that cannot be written; what is said from now on lasts as long as the program.
 
     Raises:
         StoreError: it cannot be read either, or is from a newer version.
     """
-    _refuse_newer(path, len(steps))
-    db = connect(_IN_MEMORY)
+    _refuse_newer(path, len(how.steps))
+    db = connect(_IN_MEMORY, is_handed_on=how.is_handed_on)
     try:
         # SQLite wants to write beside the file even to read its log: let it do so elsewhere.
         with tempfile.TemporaryDirectory(prefix="slipstream-") as folder:
@@ -344,9 +263,11 @@ def _read_into_memory(path: Path, steps: tuple[Step, ...]) -> Opened:
                     shutil.copyfile(companion, Path(folder) / companion.name)
             with closing(sqlite3.connect(Path(folder) / path.name)) as source:
                 source.backup(db)
-        migrate(db, steps)
-    except (sqlite3.Error, OSError) as fault:
+        migrate(db, how.steps, how.note)
+    except BaseException as fault:
         db.close()
+        if not isinstance(fault, sqlite3.Error | OSError):
+            raise
         raise explain(fault, path, "read") from fault
     hint = "Free some space" if is_full(path) else "Check the permissions of the file and its folder"
     notice = StoreError(

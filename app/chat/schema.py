@@ -1,7 +1,7 @@
 """The tables of the chat database, as steps from one version to the next.
 
-A step is a function that is applied once and never edited; ``PRAGMA user_version`` counts them. A new shape is
-a new step at the end of :data:`MIGRATIONS`.
+A step is a function that is applied once, and what it makes is never edited; ``PRAGMA user_version`` counts them. A new
+shape is a new step at the end of :data:`MIGRATIONS`. A step is told whom to tell how far it is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 
-Step = Callable[[sqlite3.Connection], None]
+from app.chat.progress import Progress, no_progress, part_of
+
+Step = Callable[[sqlite3.Connection, Progress], None]
 
 _FIRST_TABLES = """
 CREATE TABLE conversation (
@@ -68,10 +70,25 @@ def _statements(script: str) -> list[str]:
     return found
 
 
-def _first(db: sqlite3.Connection) -> None:
+def _first(db: sqlite3.Connection, _note: Progress) -> None:
     """Conversations, messages as a tree, and the full text of what was said."""
     for statement in _statements(_FIRST_TABLES) + _statements(_FIRST_INDEX):
         db.execute(statement)
+
+
+def _index_all(db: sqlite3.Connection, note: Progress) -> None:
+    """Put all messages into the index, which is empty, as ``message_words`` has them."""
+    n_all = db.execute("SELECT count(*) FROM message WHERE state <> 'streaming'").fetchone()[0]
+    rows = db.execute("SELECT id, CAST(text AS BLOB) FROM message_words ORDER BY id")
+    for n_done, (number, words) in enumerate(rows, 1):
+        db.execute(_INDEX_ONE, (number, words))
+        note(n_done, n_all)
+
+
+# Row by row: an INSERT from a SELECT makes the index write out what it has gathered. As bytes: what is no text stays
+# what it is on its way.
+_INDEX_ONE = "INSERT INTO message_text(rowid, text) VALUES (?, CAST(? AS TEXT))"
+_UNINDEX_ONE = "INSERT INTO message_text(message_text, rowid, text) VALUES ('delete', ?, CAST(? AS TEXT))"
 
 
 _SECOND_TABLES = """
@@ -137,17 +154,17 @@ END;
 CREATE TRIGGER message_reindexed AFTER UPDATE OF text, state ON message WHEN new.state <> 'streaming' BEGIN
     INSERT INTO message_text(rowid, text) VALUES (new.id, substr(new.text, 1, 1000000) || char(10, 10));
 END;
-INSERT INTO message_text(message_text) VALUES ('rebuild');
 """
 
 
-def _second(db: sqlite3.Connection) -> None:
+def _second(db: sqlite3.Connection, note: Progress) -> None:
     """Branches, folders, pins, presets, settings and facts of their own; short words through the index."""
     for statement in _statements(_SECOND_TABLES) + _statements(_SECOND_INDEX):
         db.execute(statement)
     db.execute(
         "UPDATE message SET chosen_id = (SELECT max(child.id) FROM message child WHERE child.parent_id = message.id)"
     )
+    _index_all(db, note)
 
 
 # A line end before each text as well: the first word, too, then begins behind something that is no letter.
@@ -173,17 +190,18 @@ END;
 CREATE TRIGGER message_reindexed AFTER UPDATE OF text, state ON message WHEN new.state <> 'streaming' BEGIN
     INSERT INTO message_text(rowid, text) VALUES (new.id, char(10) || substr(new.text, 1, 1000000) || char(10, 10));
 END;
-INSERT INTO message_text(message_text) VALUES ('rebuild');
+INSERT INTO message_text(message_text) VALUES ('delete-all');
 """
 
 
-def _third(db: sqlite3.Connection) -> None:
+def _third(db: sqlite3.Connection, note: Progress) -> None:
     """Beginnings of words through the index."""
     for statement in _statements(_THIRD_INDEX):
         db.execute(statement)
+    _index_all(db, note)
 
 
-def _fourth(db: sqlite3.Connection) -> None:
+def _fourth(db: sqlite3.Connection, _note: Progress) -> None:
     """Files that go with a message that is not sent, and changes of messages that are under way."""
     db.execute(
         "CREATE TABLE draft_part (conversation_id INTEGER NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,"
@@ -238,12 +256,6 @@ DROP TRIGGER message_left_index;
 DROP TRIGGER message_reindexed;
 DROP VIEW message_words;
 CREATE VIEW message_words AS SELECT id, {_words("message")} AS text FROM message WHERE state <> 'streaming';
-INSERT INTO message_text(message_text, rowid, text)
-    SELECT 'delete', id, char(10) || substr(text, 1, 1000000) || char(10, 10) FROM message
-    WHERE state <> 'streaming' AND (reasoning <> '' OR attachments IS NOT NULL);
-INSERT INTO message_text(rowid, text)
-    SELECT message.id, {_words("message")} FROM message
-    WHERE state <> 'streaming' AND (reasoning <> '' OR attachments IS NOT NULL);
 CREATE TRIGGER message_indexed AFTER INSERT ON message WHEN new.state <> 'streaming' BEGIN
     INSERT INTO message_text(rowid, text) VALUES (new.id, {_words("new")});
 END;
@@ -260,8 +272,10 @@ WHEN new.state <> 'streaming' BEGIN
 END;
 """  # noqa: S608 - names of ours
 
+_FIFTH_CHANGED = "FROM message WHERE state <> 'streaming' AND (reasoning <> '' OR attachments IS NOT NULL)"
 
-def _fifth(db: sqlite3.Connection) -> None:
+
+def _fifth(db: sqlite3.Connection, note: Progress) -> None:
     """Thoughts and files through the index; a row for each file that goes with what is not sent.
 
     Which child was read last has a table of its own, or a message with megabytes of files would be written anew with
@@ -269,6 +283,15 @@ def _fifth(db: sqlite3.Connection) -> None:
     """
     for statement in _statements(_FIFTH_INDEX):
         db.execute(statement)
+    n_all = db.execute(f"SELECT count(*) {_FIFTH_CHANGED}").fetchone()[0]
+    rows = db.execute(
+        "SELECT id, CAST(char(10) || substr(text, 1, 1000000) || char(10, 10) AS BLOB),"
+        f" CAST({_words('message')} AS BLOB) {_FIFTH_CHANGED} ORDER BY id"
+    )
+    for n_done, (number, was, words) in enumerate(rows, 1):
+        db.execute(_UNINDEX_ONE, (number, was))
+        db.execute(_INDEX_ONE, (number, words))
+        note(n_done, n_all)
 
 
 MIGRATIONS: tuple[Step, ...] = (_first, _second, _third, _fourth, _fifth)
@@ -279,13 +302,25 @@ def version_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def migrate(db: sqlite3.Connection, steps: tuple[Step, ...] = MIGRATIONS) -> None:
-    """Bring a database (in autocommit mode) to the newest version; a step and its number are one transaction."""
-    for number in range(version_of(db), len(steps)):
+def migrate(
+    db: sqlite3.Connection, steps: tuple[Step, ...] = MIGRATIONS, note: Progress = no_progress, *, n_before: int = 0
+) -> None:
+    """Bring a database (in autocommit mode) to the newest version; a step and its number are one transaction.
+
+    Args:
+        db: the database.
+        steps: all steps there are, those that it has behind it included.
+        note: is told how far that is; what it raises ends it, with the step that was under way undone.
+        n_before: how many parts as long as a step have been done before.
+    """
+    first = version_of(db)
+    for number in range(first, len(steps)):
+        part = part_of(note, n_before + number - first, n_before + len(steps) - first)
         db.execute("BEGIN IMMEDIATE")
         try:
             if version_of(db) == number:  # else another process has just done it
-                steps[number](db)
+                steps[number](db, part)
+                part(1, 1)
                 db.execute(f"PRAGMA user_version = {number + 1}")
         except BaseException:
             db.execute("ROLLBACK")

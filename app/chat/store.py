@@ -29,6 +29,7 @@ from app.chat.rows import json_out, message_of, message_values, settings_in, sto
 from app.chat.search import HeadsPage, SearchHit, find_heads, find_heads_page, find_messages, newest_heads_page
 from app.chat.shelving import Folders, Presets
 from app.chat.token_marks import StoredToken, pack_tokens, unpack_tokens
+from app.chat.upgrading import How
 from app.errors import StoreError
 from app.paths import data_dir
 from app.protocol import Role
@@ -59,25 +60,30 @@ class ChatStore:
         drafts: files and open edits of what is not sent.
     """
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, how: How | None = None) -> None:
         """Open the database at ``path``, making, upgrading or repairing it as needed.
 
         A damaged file is kept beside the repaired one, an older one is copied before it is upgraded, and one in a
         folder that cannot be written is read into memory (:attr:`is_on_disk` is then false).
 
+        Args:
+            path: the file; usually :func:`store_path`.
+            how: who is told how far an upgrade is, and whether the store goes to another thread then.
+
         Raises:
             StoreError: the file cannot be opened, or a newer version of the program made it.
         """
-        self._take(open_database(path or store_path()))
+        self._take(open_database(path or store_path(), how or How()))
 
     @classmethod
-    def in_memory(cls, why: StoreError | None = None) -> Self:
+    def in_memory(cls, why: StoreError | None = None, how: How | None = None) -> Self:
         """Make a store that lasts as long as the program: the last resort when the disk refuses.
 
         Args:
             why: what is to be said about that, as :attr:`notice`.
+            how: whether it goes to another thread.
         """
-        made = cls(Path(":memory:"))
+        made = cls(Path(":memory:"), how)
         made.notice = why
         return made
 

@@ -22,7 +22,6 @@ from shiboken6 import isValid
 from app.chat.store import ChatStore
 from app.engine.client import WATCHED_S
 from app.engine.gathering import Gathering
-from app.errors import StoreError
 from app.host import Host
 from app.host.runtime_engine import RuntimeEngine
 from app.models.library import Library
@@ -53,11 +52,11 @@ from app.ui.profiler import ProfilerControl
 from app.ui.program_actions import ProgramActions
 from app.ui.remote_control import RemoteControl
 from app.ui.roofline import RooflineControl
-from app.ui.said import said
 from app.ui.serving_control import ServingControl
 from app.ui.session_control import SessionControl
 from app.ui.settings_control import SettingsControl
 from app.ui.shelf_control import ShelfControl
+from app.ui.store_opening import open_store, open_store_behind
 from app.ui.token_counts import TokenCounts
 from app.ui.tr import tr
 from app.ui.updates import UpdatesControl
@@ -100,7 +99,7 @@ class Controller(QObject):
         self.library = library or Library()
         gathering = Gathering(WATCHED_S)
         self.host = host or Host(library=self.library, make_engine=lambda: RuntimeEngine(gathering=gathering))
-        self.store = store or self._open_store()
+        self.store = store or open_store()
         self.chats = Chats(window, self.store)
         self.engine = EngineControl(window, self.host, self.library, self.choices)
         self.answering = Answering(window, self.host, self.chats, self.engine, self.choices)
@@ -182,13 +181,6 @@ class Controller(QObject):
         """Wait until the person has closed the window and everything has ended."""
         await self._closed
 
-    def _open_store(self) -> ChatStore:
-        try:
-            return ChatStore()
-        except StoreError as fault:
-            hint = tr("{hint} Until then conversations are not saved.").format(hint=said(fault.hint))
-            return ChatStore.in_memory(StoreError(fault.message, hint))  # said when the conversations are shown
-
     # --- the end --------------------------------------------------------------------------------------
 
     def on_close_requested(self) -> None:
@@ -258,17 +250,22 @@ async def run(window: MainWindow, theme: ThemeSwitch, opening: Said | None = Non
     loop = asyncio.get_running_loop()
     executor = ThreadPoolExecutor(2, thread_name_prefix="window")
     loop.set_default_executor(executor)
-    controller = Controller(window, theme)
-    loop.set_exception_handler(lambda _loop, context: report(window, context))
-    with what_is_there_stays():
-        try:
-            with _signals_close(window), _faults_are_told(window):
+    try:
+        with _signals_close(window):
+            store = await open_store_behind(window)
+            if store is None:
+                window.allow_close()
+                window.close()
+                return None
+            controller = Controller(window, theme, store=store)
+            loop.set_exception_handler(lambda _loop, context: report(window, context))
+            with what_is_there_stays(), _faults_are_told(window):
                 controller.start()
                 if opening is not None:
                     window.notice.say(opening.kind, opening.message, opening.hint)
                 await controller.closed()
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
     return controller.wanted_backup
 
 

@@ -21,6 +21,7 @@ class Work:
     def __init__(self) -> None:
         self._stop = threading.Event()
         self.fraction = 0.0
+        self.has_begun = False
 
     def stop(self) -> None:
         """Ask it to stop at its next step."""
@@ -37,6 +38,7 @@ class Work:
         Raises:
             StoppedError: somebody asked to stop.
         """
+        self.has_begun = True
         self.fraction = n_done / n_all if n_all else 1.0
         if self._stop.is_set():
             raise StoppedError

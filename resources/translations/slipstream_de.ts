@@ -1205,6 +1205,14 @@ gelöscht {when}, %n Nachrichten</numerusform>
         <translation>Ihre Unterhaltungen bleiben erhalten. Beenden Sie das Programm, und starten Sie es von dort, wo es jetzt ist.</translation>
     </message>
     <message>
+        <source>Opening your conversations…</source>
+        <translation>Die Unterhaltungen werden geöffnet…</translation>
+    </message>
+    <message>
+        <source>Making your conversations ready for this version of Slipstream… A copy of them as they were is kept. If you quit now, nothing is lost, and the next start begins again.</source>
+        <translation>Die Unterhaltungen werden für diese Version von Slipstream vorbereitet… Eine Kopie des bisherigen Stands bleibt erhalten. Wer jetzt beendet, verliert nichts; der nächste Start beginnt von vorn.</translation>
+    </message>
+    <message>
         <source>{hint} Until then conversations are not saved.</source>
         <translation>{hint} Bis dahin werden Unterhaltungen nicht gespeichert.</translation>
     </message>

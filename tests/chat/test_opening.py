@@ -13,10 +13,11 @@ from app.chat.checking import FileCheck, suspicion_of
 from app.chat.conversation import Attachment
 from app.chat.database import connect
 from app.chat.drafts import NEW_DRAFT, NEW_FILES, OpenEdit
-from app.chat.opening import KEPT_COPIES, open_database
+from app.chat.opening import open_database
 from app.chat.rows import json_out
 from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore
+from app.chat.upgrading import KEPT_COPIES, How
 from app.errors import StoreError
 from tests.fair_time import FairWatch
 
@@ -42,7 +43,7 @@ def content(path):
         return list(db.iterdump())
 
 
-def breaks(db):
+def breaks(db, _note):
     db.execute("CREATE TABLE extra(x)")
     db.execute("DELETE FROM message")
     db.execute("SELECT * FROM nowhere")
@@ -135,7 +136,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(path):
     old_database(path)
     before = content(path)
     with pytest.raises(StoreError, match="as it was") as caught:
-        open_database(path, (*MIGRATIONS, breaks))  # the step before it succeeds
+        open_database(path, How((*MIGRATIONS, breaks)))  # the step before it succeeds
     assert "format-1" in caught.value.hint
     assert content(path) == before
     with closing(sqlite3.connect(path)) as db:
@@ -159,14 +160,14 @@ def test_damage_that_only_an_upgrade_comes_across_is_repaired(path, expect_log):
     expect_log("database was damaged")
     old_database(path)
 
-    def comes_across(db):
+    def comes_across(db, _note):
         if (
             db.execute("SELECT count(*) FROM message").fetchone()[0]
             and not path.with_name("chats.db.repaired").exists()
         ):
             raise sqlite3.DatabaseError("database disk image is malformed")
 
-    opened = open_database(path, (*MIGRATIONS, comes_across))
+    opened = open_database(path, How((*MIGRATIONS, comes_across)))
     assert opened.damage is not None
     assert opened.connection.execute("SELECT count(*) FROM message").fetchone()[0] == 30
     opened.check.stop()
@@ -188,9 +189,9 @@ def test_two_that_upgrade_at_once_do_it_once(path):
     old_database(path)
     calls, gate = [], threading.Barrier(2)
 
-    def slow(db):
+    def slow(db, note):
         calls.append(1)
-        MIGRATIONS[1](db)
+        MIGRATIONS[1](db, note)
         time.sleep(0.1)
 
     def upgrade():

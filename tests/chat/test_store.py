@@ -275,7 +275,7 @@ def test_in_memory_store_says_that_it_will_not_last():
 
 
 def test_a_failing_step_leaves_the_version_before_it(tmp_path):
-    def breaks(db):
+    def breaks(db, _note):
         db.execute("CREATE TABLE extra(x)")
         db.execute("SELECT * FROM nowhere")
 

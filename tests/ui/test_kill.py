@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import pytest
 from app.chat.database import connect
 from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore
+from app.chat.upgrading import KEPT_COPIES
 from app.ui.shown import shown_of
 from tests.chat.test_opening import old_database
 
@@ -32,7 +34,7 @@ FIRST_KILL = int(os.environ.get("SLIPSTREAM_TEST_FIRST_KILL", "0"))
 TICK_S = 0.05
 AT, FILE = "2026-01-01T00:00:00+00:00", '[{"name":"a.txt","text":"some words"}]'
 UNSENT = ("draft", "files", "edit")
-NOTHING = {"texts": [], "draft": "", "files": [], "edit": None}
+NOTHING = {"is_held": False, "texts": [], "draft": "", "files": [], "edit": None}
 
 # The real program; a timer plays the person, and what is on the screen is reported every 50 ms.
 SCRIPT = """
@@ -50,11 +52,16 @@ def build(self):
     self.timer.start()
 MainWindow.build = build
 
-draw = random.Random(int(sys.argv[1]))
+draw, hold, is_held = random.Random(int(sys.argv[1])), sys.argv[2], False
 
 def play(window):
     composer, n = window.composer, len(window.transcript.texts())
-    if draw.random() < 0.03:
+    if hold and not is_held and n > 1:
+        if "ready" in window.status:
+            begin_to_hold(window, composer, n)
+    elif hold == "edit" and n > 1:
+        pass
+    elif not hold and draw.random() < 0.03:
         write(window, composer, n)
     elif composer.is_editing:
         draw.choice([composer.end_edit, composer.on_submit])() if draw.random() < 0.02 else None
@@ -64,11 +71,25 @@ def play(window):
         composer.stopped.emit()
     edit = composer.edit
     print(json.dumps({
+        "is_held": is_held,
         "texts": window.transcript.texts(),
         "draft": composer.waiting_text,
         "files": [file.name for file in composer.waiting_files],
         "edit": [edit.message_id, edit.text] if edit is not None else None,
     }), flush=True)
+
+def begin_to_hold(window, composer, n):
+    global is_held
+    is_held = True
+    composer.end_edit()
+    if hold == "draft":
+        composer.editor.setPlainText(f"What I am typing, {draw.random()}")
+    elif hold == "files":
+        text = "a line of words\\n" * draw.choice([10, 40_000])
+        composer.files.add(Attachment(name=f"{draw.random()}.txt", text=text))
+    else:
+        window.transcript.asked.emit(draw.randrange(n), "edit")
+        composer.editor.setPlainText(f"What it is to say, {draw.random()}")
 
 def write(window, composer, n):
     what = draw.choice(["draft", "small", "large", "edit", "leave", "submit"])
@@ -88,7 +109,8 @@ def write(window, composer, n):
 def act(window, n):
     what = draw.choice(["ask", "edit", "regenerate", "go_on", "earlier", "later", "answer"]) if n > 1 else "ask"
     at = draw.randrange(0, n, 2) if n else 0
-    if what == "ask" and n > 1 and (window.composer.text or window.composer.files.files) and draw.random() < 0.9:
+    is_written = window.composer.text or window.composer.files.files
+    if what == "ask" and n > 1 and is_written and (hold or draw.random() < 0.9):
         what = "regenerate"  # what is written stays for some time
     if what == "ask":
         window.composer.sent.emit(f"Tell me a long story, number {n}.")
@@ -117,6 +139,11 @@ class Shown:
     def join(self):
         self._thread.join()
 
+    def has_begun(self, hold):
+        """Whether there is an answer, and what is to be held."""
+        screens = [screen for _at, screen in self.moments]
+        return any(len(s["texts"]) > 1 and s["texts"][-1] and (s["is_held"] or not hold) for s in screens)
+
     def before(self, moment, for_s):
         """Return what had been there for so long at a moment, by the clock and by the program's own ticks.
 
@@ -130,15 +157,22 @@ class Shown:
         return {"texts": shown["texts"], **{name: shown[name] for name in stayed}}
 
 
-def kill_after(home, wait_s, seed=1):
-    """Run the program, kill it ``wait_s`` after the first word of an answer; return what had been shown 2 s before."""
+def kill_after(home, wait_s, seed=1, hold=""):
+    """Run the program, kill it ``wait_s`` after the first word of an answer; return what had been shown 2 s before.
+
+    Args:
+        home: where everything is.
+        wait_s: how long after that it is killed.
+        seed: of what is done.
+        hold: what is not sent, written then and left as it is ("draft", "files" or "edit"); the time counts from there.
+    """
     environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home)}
-    command = [sys.executable, "-c", SCRIPT, str(seed)]
+    command = [sys.executable, "-c", SCRIPT, str(seed), hold]
     with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
         shown = Shown(process.stdout)
         try:
             deadline = time.monotonic() + 60
-            while not any(len(screen["texts"]) > 1 and screen["texts"][-1] for _at, screen in shown.moments):
+            while not shown.has_begun(hold):
                 assert time.monotonic() < deadline, "no answer began"
                 time.sleep(0.05)
             time.sleep(wait_s)
@@ -154,7 +188,7 @@ def kill_after(home, wait_s, seed=1):
 
 
 def check(home, shown):
-    """Look for what was shown; return how much of it was not sent."""
+    """Look for what was shown; return what of it was not sent."""
     with closing(ChatStore(home / "data" / "chats.db")) as store:
         assert store.damage is None
         assert store.integrity() == "ok"
@@ -176,7 +210,7 @@ def check(home, shown):
     }
     for name in UNSENT:
         assert known[name] == shown.get(name, known[name]), name
-    return sum(bool(shown.get(name)) for name in UNSENT)
+    return [name for name in UNSENT if shown.get(name)]
 
 
 def old_chats(path, version, n_messages):
@@ -214,6 +248,7 @@ def kill_while_upgrading(home, version, wait_s, n_messages=3000):
         assert store.integrity() == "ok"
         assert {f"albatross {n}" for n in range(1, n_messages + 1)} <= {m.text for m in store.all_messages(1)}
         assert store.search("albatross 2999")
+        assert len(list(path.parent.glob("chats.db.format-*"))) <= KEPT_COPIES
         assert version == 1 or store.search("some words")
     return n_steps
 
@@ -221,8 +256,9 @@ def kill_while_upgrading(home, version, wait_s, n_messages=3000):
 @pytest.mark.linux
 @pytest.mark.timeout(200)
 def test_three_kills_lose_nothing(home, tmp_path):
-    for wait_s in (0.3, 2.6, 4.7):
-        check(home, kill_after(home, wait_s))
+    check(home, kill_after(home, 0.3))
+    assert "files" in check(home, kill_after(home, 3.0, 2, "files"))
+    assert "edit" in check(home, kill_after(home, 3.0, 3, "edit"))
     kill_while_upgrading(tmp_path / "old", 4, 1.0)
 
 
@@ -230,10 +266,11 @@ def test_three_kills_lose_nothing(home, tmp_path):
 @pytest.mark.full
 @pytest.mark.timeout(3600)
 def test_two_hundred_kills_of_the_window_lose_nothing(home):
-    moments, n_unsent = random.Random(20 + FIRST_KILL), 0
+    moments, n_seen = random.Random(20 + FIRST_KILL), Counter()
     for seed in range(FIRST_KILL, FIRST_KILL + N_KILLS):
-        n_unsent += check(home, kill_after(home, moments.uniform(0, 5), seed))
-    assert n_unsent >= max(1, N_KILLS // 40), "what is not sent was hardly looked at"
+        hold = ("", *UNSENT)[seed % 4]
+        n_seen.update(check(home, kill_after(home, moments.uniform(2 if hold else 0, 5), seed, hold)))
+    assert all(n_seen[name] >= max(1, N_KILLS // 10) for name in UNSENT), f"what is not sent was hardly seen: {n_seen}"
 
 
 @pytest.mark.linux

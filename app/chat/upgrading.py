@@ -1,0 +1,116 @@
+"""Upgrading the chat database: an old one is copied first, and comes back if a step fails or the work is stopped.
+
+A step and its number are one transaction: a program that is killed in the middle finds the file as it was before that
+step, and goes on there at its next start.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from app.chat.database import now
+from app.chat.progress import Progress, no_progress, part_of
+from app.chat.schema import MIGRATIONS, Step, migrate, version_of
+from app.errors import StoreError
+
+KEPT_COPIES = 3
+_PAGES_AT_ONCE = 1000
+
+
+class How(NamedTuple):
+    """How a database is opened: the steps to the newest version, and who is told how far they are.
+
+    ``is_handed_on``: whoever opens it gives it to another thread, where it stays.
+    """
+
+    steps: tuple[Step, ...] = MIGRATIONS
+    note: Progress = no_progress
+    is_handed_on: bool = False
+
+
+class NotUpgradedError(StoreError):
+    """The file is as it was; what is in it can still be read."""
+
+
+def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
+    """Bring a database to the newest version; an old one with content is copied first, and comes back if that fails.
+
+    Raises:
+        StoreError: the copy cannot be made, or a step failed; the file is as it was.
+    """
+    version = version_of(db)
+    n_parts = len(how.steps) - version + 1
+    if n_parts <= 1:
+        return None
+    if version == 0:
+        migrate(db, how.steps)
+        return None
+    copy = _copy_before(db, path, version, part_of(how.note, 0, n_parts))
+    _forget_old_copies(path)  # also of starts that were killed here
+    try:
+        migrate(db, how.steps, how.note, n_before=1)
+    except BaseException as fault:
+        _bring_back(db, copy, path)
+        if not isinstance(fault, sqlite3.Error):
+            with suppress(OSError):
+                copy.unlink()  # it was stopped, and everything is as it was
+            raise
+        raise NotUpgradedError(
+            f"The chat database {path} could not be upgraded to format {len(how.steps)}: {fault}. It is as it was, and"
+            " what you write now is not saved.",
+            f"Free some space or close other programs, then start again. A copy is in {copy.name}.",
+        ) from fault
+    return StoreError(
+        f"The chat database was upgraded to format {len(how.steps)}.", f"A copy of the old one is kept as {copy.name}."
+    )
+
+
+def _copy_before(db: sqlite3.Connection, path: Path, version: int, note: Progress) -> Path:
+    """Copy the database, its log included; a copy under its name is whole."""
+    stamp = now().strftime("%Y%m%d-%H%M%S")
+    copy = path.with_name(f"{path.name}.format-{version}-{stamp}")
+    part = path.with_name(f"{path.name}.copying")  # the same name each time: a kill leaves one at most
+    try:
+        part.unlink(missing_ok=True)
+        with closing(sqlite3.connect(part)) as target:
+            db.backup(target, pages=_PAGES_AT_ONCE, progress=lambda _, n_left, n: note(n - n_left, n))
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.replace(copy)
+    except BaseException as fault:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        if not isinstance(fault, sqlite3.Error | OSError):
+            raise
+        raise NotUpgradedError(
+            f"The chat database {path} has to be upgraded, and its copy cannot be written: {fault}. Your conversations"
+            " can be read; what you write now is not saved.",
+            "Free as much space as the file takes, then start again. The file was not touched.",
+        ) from fault
+    return copy
+
+
+def _bring_back(db: sqlite3.Connection, copy: Path, path: Path) -> None:
+    """Make the database what its copy is, in one transaction of SQLite's own."""
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+    try:
+        with closing(sqlite3.connect(copy)) as source:
+            if version_of(source) != version_of(db):  # steps before the failed one had been carried out
+                source.backup(db)
+    except sqlite3.Error as fault:
+        raise StoreError(
+            f"The chat database {path} is half upgraded and cannot be brought back: {fault}.",
+            f"Close the program, and rename {copy.name} to {path.name}.",
+        ) from fault
+
+
+def _forget_old_copies(path: Path) -> None:
+    copies = sorted(path.parent.glob(f"{path.name}.format-*"), key=lambda copy: copy.stat().st_mtime)
+    for old in copies[:-KEPT_COPIES]:
+        with suppress(OSError):
+            old.unlink()

@@ -1,0 +1,166 @@
+"""The start on a database that takes long to open: the window is there, says what it does, and can be closed."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import closing
+
+import qasync
+
+from app.chat.database import connect
+from app.chat.schema import MIGRATIONS, migrate, version_of
+from app.chat.store import ChatStore, store_path
+from app.chat.upgrading import How
+from app.ui.store_opening import open_store, open_store_behind
+from app.ui.work_dialog import WorkDialog
+from tests.chat.test_opening import content, old_database
+from tests.ui.conftest import shows_dialog
+
+pytestmark = shows_dialog
+
+
+def held(gate):
+    """Return steps to a newer format, one of which waits in its middle."""
+
+    def wait(_db, note):
+        note(1, 2)
+        assert gate.wait(30)
+        note(2, 2)
+
+    return (*MIGRATIONS, wait)
+
+
+def run(qapp, story):
+    with qasync.QEventLoop(qapp) as loop:
+        return loop.run_until_complete(story())
+
+
+async def shown(window):
+    """Wait until the window says what is done."""
+    while not (dialogs := [d for d in window.findChildren(WorkDialog) if d.isVisible()]):
+        await asyncio.sleep(0.02)
+    return dialogs[0]
+
+
+def test_an_upgrade_is_said_with_its_progress_while_the_window_lives(home, qapp, window):
+    gate = threading.Event()
+    old_database(store_path())
+
+    async def story():
+        opening = asyncio.ensure_future(open_store_behind(window, held(gate)))
+        dialog = await shown(window)
+        assert "for this version" in dialog.words.text()
+        assert not window.composer.isEnabled()
+        while dialog.progress.value() < 90:  # the copy, the other steps and half of the last
+            await asyncio.sleep(0.02)
+        assert dialog.progress.value() < 100
+        gate.set()
+        store = await opening
+        assert window.composer.isEnabled()
+        assert not [d for d in window.findChildren(WorkDialog) if d.isVisible()]
+        return store
+
+    with closing(run(qapp, story)) as store:
+        assert len(store.search("albatross")) == 30  # on this thread, though another has opened it
+        assert "format-1" in store.notice.hint
+
+
+def test_quitting_meanwhile_leaves_the_file_as_it_was_and_no_copy(home, qapp, window):
+    gate = threading.Event()
+    old_database(store_path())
+    before = content(store_path())
+
+    async def story():
+        opening = asyncio.ensure_future(open_store_behind(window, held(gate)))
+        dialog = await shown(window)
+        dialog.cancel.click()
+        assert dialog.words.text() == "Stopping…"
+        gate.set()
+        return await opening
+
+    assert run(qapp, story) is None
+    assert content(store_path()) == before
+    assert list(store_path().parent.glob("chats.db.*")) == []
+    with closing(ChatStore()) as store:
+        assert len(store.search("albatross")) == 30
+
+
+def test_closing_the_window_meanwhile_is_quitting(home, qapp, window):
+    gate = threading.Event()
+    old_database(store_path())
+
+    async def story():
+        opening = asyncio.ensure_future(open_store_behind(window, held(gate)))
+        await shown(window)
+        window.close()
+        gate.set()
+        return await opening
+
+    assert run(qapp, story) is None
+
+
+def test_what_opens_at_once_is_there_at_once_and_nothing_is_said(home, qapp, window):
+    async def story():
+        store = await open_store_behind(window)
+        assert window.findChildren(WorkDialog) == []
+        return store
+
+    with closing(run(qapp, story)) as store:
+        assert store.create("one").id == 1
+
+
+def test_a_disk_that_refuses_gives_a_store_in_memory_that_says_so(home, qapp, window):
+    store_path().mkdir(parents=True)  # no file can be there
+
+    async def story():
+        return await open_store_behind(window)
+
+    with closing(run(qapp, story)) as store:
+        assert not store.is_on_disk
+        assert "not saved" in store.notice.hint
+        assert store.create("one").id == 1
+
+
+def test_each_step_tells_how_far_it_is_and_never_goes_back(home):
+    path = store_path()
+    old_database(path)
+    told = []
+    with closing(ChatStore(path, How(note=lambda n_done, n_all: told.append(n_done / n_all)))):
+        pass
+    assert told == sorted(told)
+    assert len(set(told)) > 60  # each message of each step that reads them all
+    assert told[-1] == 1
+    with closing(connect(path)) as db:
+        assert version_of(db) == len(MIGRATIONS)
+
+
+def test_an_upgrade_that_is_killed_again_and_again_keeps_few_copies(home):
+    path = store_path()
+    old_database(path)
+    for n in range(6):
+        path.with_name(f"chats.db.format-1-2026010{n}-000000").write_bytes(path.read_bytes())
+    with closing(open_store()):
+        pass
+    assert len(list(path.parent.glob("chats.db.format-*"))) == 3
+
+
+def test_the_index_is_the_same_as_one_that_is_made_anew(home):
+    """Broken characters, zero bytes and all: what is taken out of it is what was put in."""
+    at = "2026-01-01T00:00:00+00:00"
+    with closing(connect(store_path())) as db:
+        migrate(db, MIGRATIONS[:1])
+        db.execute("INSERT INTO conversation(id, title, created_at, updated_at) VALUES (1, 'Old', ?, ?)", (at, at))
+        db.execute(
+            "INSERT INTO message(conversation_id, role, text, state, created_at) VALUES (1, 'user', CAST(? AS TEXT),"
+            " 'complete', ?)",
+            (b"albatross \xff\xfe \xc3 pelican \x00 gull", at),
+        )
+        migrate(db, MIGRATIONS[:4])
+        db.execute("UPDATE message SET reasoning = CAST(? AS TEXT)", (b"heron \xff stork",))
+        migrate(db)
+        db.execute("INSERT INTO message_text(message_text, rank) VALUES ('integrity-check', 1)")
+    with closing(ChatStore()) as store:
+        assert all(len(store.search(word)) == 1 for word in ("albatross", "pelican", "heron", "stork"))
+        store.update(1, "nothing", "complete")
+        assert store.search("pelican") == ()
