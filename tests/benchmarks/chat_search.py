@@ -1,10 +1,12 @@
 """How long the first results of a search take, over many messages.
 
-Texts are made of words as frequent as in speech (Zipf's law), English and Chinese, a code block now and then. Queries
-are of each kind: rare, common and very common words, parts of words, several, phrases, beginnings, two characters, one,
-and words that are nowhere. A search is what the window does for a letter typed: the first page of the
-conversations in which it is found, with a snippet of each. The pages behind it, up to 500, come one by one while the
-window goes on; the longest of them is measured, too, and so is the first page of messages of ``chats search``.
+Texts are made of words as frequent as in speech (Zipf's law), English and Chinese, a code block now and then. Every
+second answer was thought over in twice as many words, and every tenth question comes with a file, one in a hundred with
+one of 300 kB. Queries are of each kind: rare, common and very common words, parts of words, several, phrases,
+beginnings, two characters, one, words that are in thoughts or files only, and words that are nowhere. A search is what
+the window does for a letter typed: the first page of the conversations in which it is found, with a snippet of each.
+The pages behind it, up to 500, come one by one while the window goes on; the longest of them is measured, too, and so
+is the first page of messages of ``chats search``.
 
     python -m tests.benchmarks.chat_search [--turns N] [--messages N] [--json]
 """
@@ -17,8 +19,10 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
+from app.chat.conversation import Attachment, Message, now
 from app.chat.store import ChatStore
 from app.ui.listing import MOST_FOUND, PAGE
 from tests.benchmarks.figures import Figure, arguments, end_by_targets, report
@@ -41,6 +45,11 @@ QUERIES = {
     "Chinese word, rare": "鬱金",
     "nowhere": "qqqqzzzz",
     "two that never meet": "zeppelin tulip",
+    "only in thoughts": "marmalade",
+    "only in files": "gramophone",
+    "in thoughts and in files": "thunder*",
+    "a thought and what was said": "marmalade the",
+    "a line of a file": '"return gramophone"',
 }
 MAY_FIND_NOTHING = {"nowhere", "beginning, only inside", "two that never meet", "two letters, rare"}
 
@@ -55,14 +64,28 @@ _COMMON = """
 _CHINESE = ["速度很快", "模型", "我们可以看到", "这个问题", "上下文长度", "推测解码", "生成的文本", "在手机上"]
 
 
-def texts(n_messages: int, seed: int) -> Iterator[str]:
-    """Yield messages of about 120 words."""
+def messages(n_messages: int, seed: int) -> Iterator[Message]:
+    """Yield questions and answers of about 120 words, with their thoughts and files."""
     draw = random.Random(seed)
     invented = ["".join(draw.choices("etaoinshrdlucmfwypvbgkjqxz", k=draw.randint(3, 11))) for _ in range(20_000)]
     words = _COMMON.split() + invented
-    weights = [1 / (rank + 2.7) for rank in range(len(words))]
+    weights = list(accumulate(1 / (rank + 2.7) for rank in range(len(words))))
+
+    def some(least: int, most: int) -> list[str]:
+        return draw.choices(words, cum_weights=weights, k=draw.randint(least, most))
+
     for n in range(n_messages):
-        said = draw.choices(words, weights, k=draw.randint(5, 235))
+        said, thought, files = some(5, 235), list[str](), tuple[Attachment, ...]()
+        if n % 4 == 1:
+            thought = some(10, 470)
+            if n % 4000 == 1:
+                thought.append("marmalade in a thunderstorm")
+        if n % 20 == 0:
+            file = some(50, 1500) if n % 200 else some(50_000, 60_000)
+            file[len(file) // 2 : len(file) // 2] = ["def f(x):\n\treturn"]
+            if n % 6000 == 20:
+                file.append('\n    return gramophone  # "thunder" and \\ more')
+            files = (Attachment(name=f"part_{n}.py", text=" ".join(file)),)
         if n % 7 == 0:
             said[len(said) // 2 : len(said) // 2] = draw.choices(_CHINESE, k=5)
         if n % 11 == 0:
@@ -71,17 +94,23 @@ def texts(n_messages: int, seed: int) -> Iterator[str]:
             said.append("a zeppelin above the clouds")
         if n % 7001 == 19:
             said.append("a tulip, 鬱金香")
-        yield " ".join(said)
+        yield Message(
+            role="assistant" if n % 2 else "user",
+            text=" ".join(said),
+            reasoning=" ".join(thought),
+            attachments=files,
+            created_at=now(),
+        )
 
 
 def fill(path: Path, n_messages: int, seed: int = 7) -> None:
     """Write conversations of 50 messages each."""
     with closing(ChatStore(path)) as store, store._db.writing():
         conversation_id = 0
-        for n, text in enumerate(texts(n_messages, seed)):
+        for n, message in enumerate(messages(n_messages, seed)):
             if n % 50 == 0:
                 conversation_id = store.create(f"Conversation {n // 50}").id
-            store.append(conversation_id, "assistant" if n % 2 else "user", text)
+            store.add(conversation_id, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +140,7 @@ def figures(path: Path, n_turns: int) -> list[Figure]:
     """Measure every query, in turns; the first search after opening by itself."""
     seconds: dict[str, list[float]] = {name: [] for name in QUERIES}
     later: dict[str, list[float]] = {name: [] for name in QUERIES}
-    messages: dict[str, list[float]] = {name: [] for name in QUERIES}
+    of_messages: dict[str, list[float]] = {name: [] for name in QUERIES}
     first: list[float] = []
     found: dict[str, int] = {}
     for _ in range(n_turns):
@@ -123,7 +152,7 @@ def figures(path: Path, n_turns: int) -> list[Figure]:
                 found[name] = search.n_found
                 seconds[name].append(search.first_s)
                 later[name].append(search.longest_s)
-                messages[name].append(search.messages_s)
+                of_messages[name].append(search.messages_s)
     if missing := [name for name, n in found.items() if not n and name not in MAY_FIND_NOTHING]:
         raise SystemExit(f"nothing was found for {missing}: the texts are not what they should be")
     target = f"<= {1000 * TARGET_S:g}"
@@ -132,7 +161,7 @@ def figures(path: Path, n_turns: int) -> list[Figure]:
         *(Figure(name, tuple(1000 * s for s in values), "ms", target) for name, values in seconds.items()),
         Figure("worst", _worst(first, *seconds.values()), "ms", target),
         Figure("longest page behind the first", _worst(*later.values()), "ms", target),
-        Figure("first page of messages", _worst(*messages.values()), "ms", target),
+        Figure("first page of messages", _worst(*of_messages.values()), "ms", target),
     ]
 
 
