@@ -16,6 +16,7 @@ from tests.ui.conftest import shows_dialog
 from tests.ui.test_branching import press
 from tests.ui.test_chats import locked
 from tests.ui.test_parting import asked
+from tests.ui.test_unsent import kept
 
 N_CHARS = 3_800_000
 LARGE = tuple(Attachment(name=f"{n}.txt", text=f"{n} is a line of words.\n" * (N_CHARS // 24)) for n in range(5))
@@ -24,11 +25,6 @@ MIDDLING = Attachment(name="middling.txt", text="words " * 40_000)
 SMALL = (Attachment(name="notes.txt", text="one"), Attachment(name="a.py", text="x = 1"))
 MOST_MS = 60
 """Writing all of them took the event loop 112 ms, sending them three times as long."""
-
-
-def kept(conversation_id):
-    with closing(ChatStore()) as store:
-        return store.draft(conversation_id), store.drafts.files(conversation_id)
 
 
 @contextmanager
@@ -56,6 +52,13 @@ async def attach(program):
     await program.controller.counts.close()
     for file in LARGE:
         program.window.composer.files.add(file)
+
+
+async def attach_and_save(program):
+    """Attach them, and wait until they are kept with the draft."""
+    await attach(program)
+    program.window.composer.flush_draft()
+    await program.controller.chats.settled()
 
 
 def test_files_are_saved_beside_the_window_with_words(program):
@@ -89,9 +92,7 @@ def test_a_question_with_files_is_saved_beside_the_window_before_it_is_asked(pro
         chats, composer = program.controller.chats, program.window.composer
         if has_begun:
             await program.ask("one")
-        await attach(program)
-        composer.flush_draft()
-        await chats.settled()
+        await attach_and_save(program)
         n_before = len(chats.shown)
         with turns_measured(lambda: chats.sending.is_busy) as taken:
             program.send("read this")
@@ -174,12 +175,10 @@ def test_another_conversation_waits_until_files_are_saved(program):
 
 def test_files_that_the_database_refuses_are_tried_again(program):
     async def story():
-        chats, composer = program.controller.chats, program.window.composer
+        chats = program.controller.chats
         await program.ask("one")
         with locked():
-            await attach(program)
-            composer.flush_draft()
-            await chats.settled()
+            await attach_and_save(program)
             assert "What you are typing was not saved." in program.window.notice.words
             assert chats.unsent.is_behind
         chats.on_retry()
