@@ -41,7 +41,7 @@ def open_store(how: How | None = None) -> ChatStore:
 async def open_store_behind(window: MainWindow, steps: tuple[Step, ...] = MIGRATIONS) -> ChatStore | None:
     """Open the conversations while the window stays alive; ``None`` if the person would rather quit."""
     work = Work()
-    pool = ThreadPoolExecutor(1, thread_name_prefix="opening the chats")
+    pool = ThreadPoolExecutor(1, thread_name_prefix="chat-opening")
     try:
         opening = pool.submit(open_store, How(steps, work.note, is_handed_on=True))
         try:
