@@ -82,11 +82,23 @@ def test_the_kind_of_a_draft_tells_how_long_its_place_agrees():
         drafter.begin(text)
         assert drafter.draft(text, Ask(1)) == [5]
         kinds.setdefault(drafter.kind, []).append(agreement)
-    assert list(kinds) == [f"ngram:{length}" for length in LENGTHS]
+    assert list(kinds) == [f"ngram:{length}" for length in LENGTHS if length <= N_MAX]
     evidence = Evidence()
     alphas = [evidence.of(kind).alpha() for kind in kinds]
     assert 0 < alphas[0] < alphas[-1] < 1
     assert alphas == sorted(alphas)
+
+
+def test_the_kind_of_a_draft_tells_how_long_a_copy_has_gone_on():
+    once, kinds = [*range(200)], []
+    drafter = NgramDrafter()
+    drafter.begin(once)
+    for n in range(N_MIN, 200):
+        drafter.draft([*once, *range(n)], Ask(8))
+        kinds.append(drafter.kind)
+    assert list(dict.fromkeys(kinds)) == [f"ngram:{length}" for length in LENGTHS]
+    drafter.draft([*once, *range(199), 3, 4, 5], Ask(8))
+    assert drafter.kind == "ngram:2"
 
 
 @pytest.mark.parametrize(("put", "n_dropped"), [([7], 1), ([7, 8, 9], 1), ([7, 8], 0), ([], 4)])

@@ -50,8 +50,9 @@ N_EDITS = 16
 EDIT_MAX = 4
 """Longest replacement, before and after, in tokens."""
 
-LENGTHS = (2, 4, 8, 16, 32)
-"""Agreements in whose name acceptance is learned: those between two share the lower one's."""
+LENGTHS = (2, 4, 8, 16, 32, 64, 128)
+"""Agreements in whose name acceptance is learned: those between two share the lower one's. Those beyond
+:data:`N_MAX` are of a copy that has gone on for so long."""
 
 
 class _Index:
@@ -216,7 +217,7 @@ class NgramDrafter:
         agreement, places = self._longest(tokens)
         follows = self._n_copied >= agreement
         if follows:  # across its edits
-            agreement = min(N_MAX, self._n_copied)
+            agreement = self._n_copied
         else:
             if not places:
                 agreement, places = self._taken_up(tokens)
