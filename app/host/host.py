@@ -178,9 +178,12 @@ class Host:
             turn.job.is_wanted = False
             self._stop(turn.job)
 
-    async def cancel(self) -> None:
-        """Stop the load or answer that is running now, or else comes next; return when it has stopped."""
-        if (job := self._jobs.next()) is not None:
+    async def cancel(self, request: ChatRequest | None = None) -> None:
+        """Stop the answer to that very request, or the load or answer that is running now, or else comes next.
+
+        Returns when it has stopped.
+        """
+        if (job := self._jobs.next(request)) is not None:
             job.is_cancelled = True
             self._stop(job)
             await job.over.wait()
@@ -245,6 +248,7 @@ class Host:
         await self._drop_engine()
         self._board.enter("starting", "Starting the engine…")
         engine = self._engine = self._make_engine()
+        self._patience = self._make_patience(False)  # what was said of another engine is not said of this one
         try:
             self._hello = await engine.start()
         except BaseException as fault:
@@ -346,14 +350,14 @@ class Host:
     async def _take_turn(self, turn: Turn) -> None:
         try:
             async with self._turns:
-                if turn.job.is_cancelled:
-                    turn.record(self._session.add(turn.cancel_unsent()))
-                elif turn.job.is_wanted:
+                if turn.job.is_to_be:
                     await self._come_back(turn.job)
                     if turn.request.pair is not None:
                         await self._have_loaded(turn.job, turn.request.pair)
-                    if turn.job.is_wanted:
-                        await self._fetch_answer(turn)
+                if turn.job.is_cancelled:  # perhaps of a load, in its last moment
+                    turn.record(self._session.add(turn.cancel_unsent()))
+                elif turn.job.is_wanted:
+                    await self._fetch_answer(turn)
         except SlipstreamError as fault:
             turn.end(fault)
         except asyncio.CancelledError:
@@ -375,7 +379,8 @@ class Host:
         fault: SlipstreamError | None = None
         turn.job.running = engine, command.id
         try:
-            await turn.fetch(engine.send(command), recorder.on_event, self._patience.note, self._book.note)
+            if turn.job.is_wanted:  # who leaves says so before it looks at what runs; here it is the other way round
+                await turn.fetch(engine.send(command), recorder.on_event, self._patience.note, self._book.note)
         except SlipstreamError as error:
             fault = self._told(error) if isinstance(error, EngineDiedError) else error
             raise fault from None

@@ -17,9 +17,10 @@ class Job:
 
     ``running`` is there while an engine carries it out, with the id that the command has there; before,
     ``is_cancelled`` keeps it from being sent, and so does nobody being there any more who wants it.
-    ``is_watched``: somebody sees to it that the engine stops it.
+    ``is_watched``: somebody sees to it that the engine stops it. ``asked`` is what an answer was asked with.
     """
 
+    asked: object = None
     running: tuple[Engine, int] | None = None
     is_cancelled: bool = False
     is_wanted: bool = True
@@ -40,13 +41,18 @@ class Job:
         self.is_wanted = False
         self.stop()
 
+    @property
+    def is_to_be(self) -> bool:
+        """Whether nobody has cancelled it and somebody still waits for it."""
+        return self.is_wanted and not self.is_cancelled
+
     def check_wanted(self) -> None:
         """Go on only if nobody has cancelled it and somebody still waits for it.
 
         Raises:
             LoadError: it is not to be.
         """
-        if self.is_cancelled or not self.is_wanted:
+        if not self.is_to_be:
             raise LoadError("The load was cancelled.")
 
 
@@ -68,7 +74,8 @@ class Jobs(list[Job]):
         self.remove(job)
         job.over.set()
 
-    def next(self) -> Job | None:
-        """Return the one that is running now, or else comes next."""
-        running = [job for job in self if job.running is not None] or self
+    def next(self, asked: object = None) -> Job | None:
+        """Return the one that runs now, or else comes next; of those that were asked with that, if it is given."""
+        meant = [job for job in self if asked is None or job.asked is asked]
+        running = [job for job in meant if job.running is not None] or meant
         return running[0] if running else None

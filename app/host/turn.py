@@ -38,7 +38,7 @@ class Turn:
     def __init__(self, request: ChatRequest) -> None:
         self.sampling = request.sampling or Sampling(seed=secrets.randbits(31))
         self.request = request
-        self.job = Job()
+        self.job = Job(asked=request)
         if request.leaving is not None:
             request.leaving.then(self.job.leave)
         self._items: asyncio.Queue[AnswerEvent | SlipstreamError | None] = asyncio.Queue()
@@ -98,6 +98,8 @@ class Turn:
         """Pass events on to the listeners, each before the next comes, and to the reader."""
         async with aclosing(events):
             async for event in events:
+                if isinstance(event, Started) and not self.job.is_wanted:
+                    self.job.stop()  # who left just before the engine heard of it told it of a command it had not
                 for listen in listeners:
                     listen(event)
                 if isinstance(event, Started | Prefill | Chunk | Done):

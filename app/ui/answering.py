@@ -73,6 +73,7 @@ class Answering(QObject):
         self._task: asyncio.Task[None] | None = None
         self._started: Started | None = None
         self._growing: GrowingAnswer | None = None
+        self._asked: ChatRequest | None = None
         self._is_broken_off = False
         self._notices = EngineNotices(window.notice)
         self._burst: list[Chunk] = []
@@ -159,7 +160,7 @@ class Answering(QObject):
 
     def begin(self, growing: GrowingAnswer) -> None:
         """Let an answer to the open conversation grow."""
-        request = self._request(growing)  # now: another conversation may be opened before the task's first step
+        request = self._asked = self._request(growing)  # now: before the task's first step another chat may be open
         remote, constraint = self._choices.remote, self._chats.settings.constraint
         self._growing = growing
         self._is_broken_off = False
@@ -178,7 +179,7 @@ class Answering(QObject):
         elif self._started is None:
             asyncio.get_running_loop().call_soon(self._task.cancel)  # not before its first step: see close()
         else:
-            self._cancelling = asyncio.get_running_loop().create_task(self._host.cancel())
+            self._cancelling = asyncio.get_running_loop().create_task(self._host.cancel(self._asked))
             if not self.patience.isActive():
                 self.patience.start()
 

@@ -274,6 +274,71 @@ def test_cancel_stops_what_runs_and_not_what_waits_behind_it():
     assert bench.stops == ["cancelled", "eos"]
 
 
+@pytest.mark.parametrize("n_ticks", range(8))
+def test_a_cancel_of_an_answer_that_is_ending_stops_nobody_elses(n_ticks):
+    bench = Bench(ScriptedEngine([Answer("mine"), SLOW]))
+    mine = replace(ASK, label="mine")
+
+    async def body():
+        await bench.host.load(STARTER)
+        asking, other = asyncio.create_task(bench.ask(mine)), asyncio.create_task(bench.ask())
+        while not bench.stops:
+            await asyncio.sleep(0)
+        for _ in range(n_ticks):
+            await asyncio.sleep(0)
+        await bench.host.cancel(mine)
+        await asking
+        return await other
+
+    assert text_of(run(bench, body)) == POEM
+    assert bench.stops == ["eos", "eos"]
+
+
+def test_a_cancel_that_a_load_did_not_heed_any_more_cancels_the_answer_behind_it():
+    bench = Bench(Deaf(load_s=0.1))
+
+    async def body():
+        asking = asyncio.create_task(bench.ask(replace(ASK, pair=STARTER)))
+        while not bench.sent(Load):
+            await asyncio.sleep(0)
+        await bench.host.cancel()
+        return await asking
+
+    assert [event.stop_reason for event in run(bench, body)] == ["cancelled"]
+    assert bench.sent(Generate) == []
+    assert bench.stops == ["cancelled"]
+
+
+def test_who_leaves_while_its_question_is_written_is_heard_though_the_engine_did_not_know_it_yet():
+    leaving = Leaving()
+
+    class Prompt(ScriptedEngine):
+        async def send(self, command):
+            if isinstance(command, Generate) and not self.sent:
+                self.sent = True
+                thread = threading.Thread(target=leaving.say)
+                thread.start()
+                thread.join()
+                self.cancelled.clear()  # as an engine does with what it does not know
+            async with aclosing(super().send(command)) as events:
+                async for event in events:
+                    yield event
+
+        sent = False
+
+    bench = Bench(Prompt([Answer(text="word " * 400, pace_s=60), Answer("next")]))
+
+    async def body():
+        await bench.host.load(STARTER)
+        reading = asyncio.create_task(bench.ask(replace(ASK, leaving=leaving)))
+        said = await bench.ask()
+        assert await reading == []
+        return said
+
+    assert text_of(run(bench, body)) == "next"
+    assert bench.stops == ["cancelled", "eos"]
+
+
 def test_cancel_during_the_start_of_the_engine_stops_the_load_behind_it():
     bench = Bench(ScriptedEngine(load_s=5.0))
 
@@ -921,6 +986,26 @@ def test_that_an_engine_hung_is_said_and_the_next_question_has_another(expect_lo
     assert text_of(run(bench, body)) == "next"
     assert "did not stop within 0 s of being told to" in next(s.detail for s in bench.states if s.phase == "died")
     assert "did not stop" in bench.host.session.runs[0].error
+
+
+def test_what_was_said_of_an_engine_that_hung_is_not_said_of_the_next(expect_log):
+    expect_log("did not stop within")
+    bench = Bench(Deaf(load_s=60.0), ScriptedEngine(), make_patience=Impatience)
+
+    async def body():
+        loading = asyncio.create_task(bench.host.load(STARTER))
+        while not bench.sent(Load):
+            await asyncio.sleep(0)
+        await bench.host.cancel()
+        with pytest.raises(EngineDiedError, match="did not stop"):
+            await loading
+        await bench.host.start()
+        bench.used[1].die()
+        while bench.host.state.phase != "died":
+            await asyncio.sleep(0)
+
+    run(bench, body)
+    assert "it crashed" in bench.states[-2].detail
 
 
 def test_an_engine_that_does_not_stop_is_ended_and_one_that_does_is_not(expect_log):

@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from app.chat.conversation import Attachment
 from app.chat.store import ChatStore
 from app.errors import DecodeError, EngineDiedError, PromptTooLongError
-from app.protocol import Cancel, Generate, Load, NoticeInfo, Tokenise
+from app.host import ChatRequest
+from app.protocol import Cancel, ChatMessage, Generate, Load, NoticeInfo, Tokenise
 from app.ui.composing import Editing
 from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
 
@@ -502,6 +503,29 @@ def test_engine_that_does_not_start_is_said_in_words(program):
         assert "did not start" in program.window.notice.words
         program.send("hello")
         assert program.window.composer.text == "hello"
+
+    program.run(story)
+
+
+@pytest.mark.parametrize("n_ticks", range(5))
+def test_a_stop_at_the_end_of_an_answer_stops_no_other_programs(program, n_ticks):
+    program.answers = (Answer(), Answer(text="word " * 40, pace_s=0.005))
+
+    async def story():
+        program.send("mine")
+        await program.until(lambda: program.controller.answering.is_busy)
+        theirs = ChatRequest((ChatMessage("user", "theirs"),))
+
+        async def read():
+            return [event async for event in program.host.answer(theirs)]
+
+        reading = asyncio.ensure_future(read())
+        while not program.host.session.runs:
+            await asyncio.sleep(0)
+        for _ in range(n_ticks):
+            await asyncio.sleep(0)
+        program.controller.answering.stop()
+        assert (await reading)[-1].stop_reason == "eos"
 
     program.run(story)
 
