@@ -21,6 +21,7 @@ TIMINGS = {"predicted_per_second": 42.5, "draft_n": 75, "draft_n_accepted": 14, 
 MODELS = (
     *("speaks", "thinks", "whole", "endless", "breaks", "page", "fault", "bare", "refuses", "hostile", "flood"),
     *("torrent", "echoes", "empty", "moves", "mute", "gigabyte", "nonsense"),
+    *("marked", "overflows", "rambles"),
     *("vllm", "fastapi", "strict", "strange", "parts", "midway"),
 )
 
@@ -95,11 +96,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _begin(self) -> None:
+    def _begin_bare(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
+
+    def _begin(self) -> None:
+        self._begin_bare()
         self._delta({"role": "assistant", "content": ""})
 
     def _send(self, document: object) -> None:
@@ -249,6 +253,24 @@ class _Handler(BaseHTTPRequestHandler):
     def _nonsense(self, _body: dict[str, Any]) -> None:
         self.wfile.write(self.headers["Authorization"].encode() * 500 + b"\r\n\r\n")
         self.close_connection = True
+
+    def _marked(self, _body: dict[str, Any]) -> None:
+        self._begin_bare()
+        self.wfile.write(b"\xef\xbb\xbf")
+        self._delta({"content": "All of it."})
+        self._finish()
+
+    def _overflows(self, _body: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"f" * 24 + b"\r\ndata: ")
+        self.close_connection = True
+
+    def _rambles(self, _body: dict[str, Any]) -> None:
+        self._begin()
+        self._delta({"content": "Hi."}, "so\ndraft accept: 9/9 " * 500)
 
     def _flood(self, _body: dict[str, Any]) -> None:
         self._begin()

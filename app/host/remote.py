@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import logging
 import socket
 import threading
 from collections.abc import AsyncGenerator, Iterator
@@ -15,7 +16,7 @@ from contextlib import suppress
 
 import msgspec
 
-from app.errors import RemoteError, SlipstreamError
+from app.errors import RemoteError, SlipstreamError, UsageError
 from app.host.background import beside
 from app.host.remote_wire import (
     MAX_ANSWER_BYTES,
@@ -30,6 +31,7 @@ from app.host.remote_wire import (
     read_models,
     read_stream,
     read_whole,
+    strange,
 )
 
 CONNECT_S = 10.0
@@ -41,6 +43,8 @@ LIST_SILENCE_S = 30.0
 
 MAX_UNREAD = 64
 """So many pieces may wait for whoever reads them; then the server has to wait, and a stop comes through at once."""
+
+logger = logging.getLogger(__name__)
 
 _MAX_FAULT_BYTES = 64 * 1024
 _MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -109,6 +113,9 @@ class RemoteTurn:
                     put(event)
             except SlipstreamError as fault:
                 put(fault)
+            except Exception:  # a server can answer with anything
+                logger.info("an answer of a server was not understood", exc_info=True)
+                put(strange())
             finally:
                 put(None)
 
@@ -169,6 +176,9 @@ class _Exchange:
             yield from (_with_notice(event, left_out) for event in events)
         except RemoteError as fault:
             raise self._told(fault) from None
+        except UnicodeEncodeError as fault:
+            words = f"The text is not valid: it holds half a character ({fault.object[fault.start]!a})."
+            raise UsageError(words, "Remove that character.") from None
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as fault:
             raise self._told(self._unreachable(fault)) from None
         finally:

@@ -25,8 +25,8 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 MAX_ADDRESS_CHARS = 1000
 _SAYS = ("message", "msg", "error", "detail")
 """Where servers put the words of an error."""
-_MOST_FAULTS = 5
-"""So many faults of one request are told."""
+_MOST_FAULTS, _MOST_OF_A_REASON = 5, 100
+"""So many faults of one request are told, and so many characters of why an answer ended."""
 
 _FIELDS = (b"data:", b":", b"event:", b"id:", b"retry:")
 """How lines of server-sent events begin."""
@@ -213,7 +213,7 @@ def read_models(data: bytes) -> tuple[str, ...]:
     try:
         return tuple(model.id for model in msgspec.json.decode(data, type=_Models).data)
     except (msgspec.MsgspecError, RecursionError) as fault:
-        raise _strange() from fault
+        raise strange() from fault
 
 
 class RefusedError(RemoteError):
@@ -254,7 +254,7 @@ def read_stream(lines: Iterable[bytes]) -> Iterator[RemoteEvent]:
     """
     reader = _Reader()
     is_stream = is_other = False
-    for line in lines:
+    for line in (raw.removeprefix(b"\xef\xbb\xbf") for raw in lines):
         is_stream = is_stream or line.startswith(_FIELDS)
         is_other = is_other or bool(line.strip())
         if not line.startswith(b"data:"):
@@ -265,7 +265,7 @@ def read_stream(lines: Iterable[bytes]) -> Iterator[RemoteEvent]:
             return
         yield from reader.read(data)
     if is_other and not is_stream:
-        raise _strange()
+        raise strange()
     if not reader.is_finished:
         raise RemoteError("The server broke off in mid-answer.", "What came is kept; ask again.")
     yield reader.end()
@@ -280,7 +280,7 @@ def read_whole(data: bytes) -> Iterator[RemoteEvent]:
     reader = _Reader()
     yield from reader.read(data)
     if not reader.is_finished:
-        raise _strange()
+        raise strange()
     yield reader.end()
 
 
@@ -303,7 +303,7 @@ class _Reader:
         try:
             reply = msgspec.json.decode(data, type=_Reply)
         except (msgspec.MsgspecError, RecursionError) as fault:
-            raise _strange() from fault
+            raise strange() from fault
         if (said := reply.fault()) is not None:
             why, hint = said
             raise RemoteError(f"The server could not go on: {why or 'it does not say why'}", hint)
@@ -312,7 +312,7 @@ class _Reader:
         for notice in reply.notices or ():
             self._notices.append(" ".join(f"{notice.message} {notice.hint or ''}".split()))
         for choice in (reply.choices or ())[:1]:
-            self._finish = choice.finish_reason or self._finish
+            self._finish = " ".join((choice.finish_reason or self._finish).split())[:_MOST_OF_A_REASON]
             words = choice.delta or choice.message
             if words is not None and (piece := words.text()) != RemoteText():
                 yield piece
@@ -393,7 +393,8 @@ def _words(within: object, name: str) -> str:
     return " ".join(value.split())[:1000] if isinstance(value, str) else ""
 
 
-def _strange() -> RemoteError:
+def strange() -> RemoteError:
+    """Return what is said of an answer that is none."""
     return RemoteError(
         "The server answers with something that is not OpenAI's API.", "Check the address; it may need /v1 at its end."
     )

@@ -104,6 +104,13 @@ def test_drafts_are_read_of_the_usage_where_there_are_no_timings(server):
     assert (end.reported.accepted, end.reported.proposed, end.reported.drafter) == (14, 75, "")
 
 
+def test_a_mark_before_the_first_line_costs_nothing_and_a_reason_that_rambles_is_cut(server):
+    assert text_of(ask(server.url, "marked")) == "All of it."
+    reason = ask(server.url, "rambles")[-1].finish_reason
+    assert reason.startswith("so draft accept: 9/9 so")
+    assert len(reason) == 100
+
+
 def test_thoughts_come_apart(server):
     events = ask(server.url, "thinks")
     assert "".join(e.reasoning for e in events if isinstance(e, RemoteText)) == "A train, then."
@@ -176,6 +183,7 @@ def test_figures_that_are_none_cost_the_figures_only(server):
         ("strange", r"refuses \(500\)\.$"),
         ("midway", "could not go on: CUDA out of memory"),
         ("flood", "sends without end"),
+        ("overflows", "is not OpenAI's API"),
     ],
 )
 def test_what_goes_wrong_is_said(server, model, words):
