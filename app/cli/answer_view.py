@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import Protocol
@@ -44,8 +43,7 @@ class JsonLines(Nowhere):
 
     def on_event(self, event: msgspec.Struct) -> None:
         """Write it."""
-        sys.stdout.write(msgspec.json.encode(event).decode() + "\n")
-        sys.stdout.flush()
+        write_text(msgspec.json.encode(event).decode() + "\n")
 
 
 class AsItIs(Nowhere):

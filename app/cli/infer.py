@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -12,17 +13,19 @@ from typing import TYPE_CHECKING
 
 from app.cli import options
 from app.cli.infer_options import InferOptions
-from app.cli.terminal import first_interrupt, kept_by_interrupts, keys_as_typed, note, write_text
-from app.errors import RemoteError, SlipstreamError
+from app.cli.terminal import as_text, first_interrupt, kept_by_interrupts, keys_as_typed, note, write_text
+from app.errors import EngineDiedError, RemoteError, SlipstreamError
 from app.protocol import Speculation
 
 if TYPE_CHECKING:
     from app.cli.answer_view import AnswerView
     from app.cli.slash import Desk
-    from app.cli.talk import Talk, Turn
+    from app.cli.talk import Talk
     from app.cli.voices import Cost, RemoteVoice
 
 __all__ = ["InferOptions", "infer"]
+
+logger = logging.getLogger(__name__)
 
 API_KEY = "SLIPSTREAM_API_KEY"
 
@@ -51,24 +54,20 @@ def _at_server(chosen: InferOptions) -> InferOptions:
 
 
 async def _answer(chosen: InferOptions, questions: tuple[str, ...]) -> None:
-    async with _desk(chosen) as desk:
-        for number, question in enumerate(questions):
-            if number:
-                write_text("\n")
-            turn = await _asked(desk.talk, question)
-            if turn.cost is not None:
-                _show_cost(chosen, turn.cost)
-
-
-async def _asked(talk: Talk, question: str) -> Turn:
-    """Have one prompt answered; in a stream of events a fault is one, too."""
+    """Have prompts answered; in a stream of events a fault is one, too, wherever it comes from."""
     from app.protocol import ErrorInfo, Failed
 
     try:
-        return await talk.ask(question)
+        async with _desk(chosen) as desk:
+            for number, question in enumerate(questions):
+                if number:
+                    write_text("\n")
+                turn = await desk.talk.ask(question)
+                if turn.cost is not None:
+                    _show_cost(chosen, turn.cost)
     except SlipstreamError as fault:
-        if talk.chosen.as_stream:
-            talk.make_view().on_event(Failed(0, ErrorInfo(fault.code, fault.message, fault.hint)))
+        if chosen.as_stream:
+            _view(chosen).on_event(Failed(0, ErrorInfo(fault.code, fault.message, fault.hint)))
         raise
 
 
@@ -98,13 +97,13 @@ async def _converse(chosen: InferOptions) -> None:
             with kept_by_interrupts():
                 while not desk.is_over and (line := await editor.read()) is not None:
                     if line.strip():
-                        await _take(desk, line)
+                        await _take(desk, as_text(line))
 
 
 async def _take(desk: Desk, line: str) -> None:
-    """Carry out a line; what goes wrong is said, and the conversation goes on."""
+    """Carry out a line; what goes wrong is said, and the conversation goes on, whatever it is."""
     from app.cli.slash import Interrupted
-    from app.cli.talk import is_death, say_fault
+    from app.cli.talk import say_fault
 
     try:
         if line.startswith("/"):
@@ -113,10 +112,16 @@ async def _take(desk: Desk, line: str) -> None:
             await _say(desk.talk, line)
     except Interrupted:
         return
+    except EngineDiedError as fault:
+        note(f"error: {fault.message}")
+        await _revive(desk)
     except SlipstreamError as fault:
         say_fault(fault)
-        if is_death(fault):
-            await _revive(desk)
+    except Exception as fault:
+        if isinstance(fault, OSError) and fault.filename is None:
+            raise  # nobody reads the output any more, or it cannot be written
+        logger.exception("a line of a conversation failed")
+        note(f"internal error: {type(fault).__name__}: {fault}\nhint: Please report it; the conversation goes on.")
 
 
 async def _obey(desk: Desk, line: str) -> None:
@@ -140,10 +145,14 @@ async def _say(talk: Talk, line: str) -> None:
 
 
 async def _revive(desk: Desk) -> None:
+    """Start the engine again; Ctrl-C gives it up."""
     from app.cli.talk import say_fault
 
+    owner = desk.local().owner
+    note("Starting the engine again…")
     try:
-        await desk.local().owner.restart()
+        with first_interrupt(owner.cancel):
+            await owner.restart()
     except SlipstreamError as fault:
         say_fault(fault)
         note("The engine did not start again. /model NAME tries another model; /save FILE keeps what was said.")
@@ -159,7 +168,8 @@ async def _desk(chosen: InferOptions) -> AsyncIterator[Desk]:
 
     if chosen.server is not None:
         voice = await _remote(chosen, chosen.server)
-        yield Desk(Talk(voice, chosen, lambda: _view(chosen), _speculation(chosen), system=chosen.system), None)
+        talk = Talk(voice, chosen, lambda: _view(chosen), _speculation(chosen), system=as_text(chosen.system))
+        yield Desk(talk, None)
         return
     from app.cli.hosting import host
     from app.cli.on_demand import have_here
@@ -172,7 +182,7 @@ async def _desk(chosen: InferOptions) -> AsyncIterator[Desk]:
         drafts = _speculation(chosen)
         if chosen.spec_type is None and owner.state.loaded is not None:
             drafts = options.by_file(drafts, owner.state.loaded.drafters)
-        yield Desk(Talk(local, chosen, lambda: _view(chosen), drafts, system=chosen.system), pair)
+        yield Desk(Talk(local, chosen, lambda: _view(chosen), drafts, system=as_text(chosen.system)), pair)
 
 
 def _speculation(chosen: InferOptions) -> Speculation:
@@ -192,7 +202,7 @@ async def _remote(chosen: InferOptions, url: str) -> RemoteVoice:
     if server.address.is_open_to_others:
         what = "Your messages and the key go" if key else "Your messages go"
         note(f"notice: {what} to {server.address.words} unencrypted.")
-    model = chosen.model or ""
+    model = as_text(chosen.model or "")
     if not model:
         known = await server.models()
         if not known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from app.host import PairChoice
 from app.protocol import SpecType, Speculation, spec_name
 
 Run = Callable[["Desk", str], Awaitable[None]]
+_SHOWN = 100
+"""So much of a word that means nothing is said again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,12 @@ class Desk:
         Raises:
             SlipstreamError: there is none of that name, or it could not be done.
         """
-        name, _, words = line.strip().partition(" ")
+        name, words = (*line.split(None, 1), "")[:2]
         command = COMMANDS.get(ALIASES.get(name, name))
         if command is None:
-            raise UsageError(f"There is no command {name}.", "/help lists them; a message may not begin with a slash.")
+            raise UsageError(
+                f"There is no command {name[:_SHOWN]}.", "/help lists them; a message may not begin with a slash."
+            )
         await command.run(self, words.strip())
 
     async def load(self, pair: PairChoice) -> None:
@@ -170,12 +175,21 @@ async def _stats(desk: Desk, _words: str) -> None:
 async def _save(desk: Desk, words: str) -> None:
     if not words:
         raise UsageError("/save needs the name of a file.", "End it in .json to read it with chats import.")
-    path = Path(words).expanduser()
-    if path.exists():
+    path = _path(words)
+    if os.path.lexists(path):
         raise UsageError(f"{path} is there already.", "Choose another name; nothing is written over.")
     talk = desk.talk
     write_whole(path, talk.document() if path.suffix.lower() == ".json" else talk.markdown().encode())
     note(f"Saved to {path}.")
+
+
+def _path(words: str) -> Path:
+    if "\0" in words:
+        raise UsageError("The name of a file holds no zero byte.", "Choose another name.")
+    try:
+        return Path(words).expanduser()
+    except RuntimeError as fault:
+        raise UsageError(f"{words[:_SHOWN]} begins with a person who is not known here.", "Write it out.") from fault
 
 
 async def _clear(desk: Desk, _words: str) -> None:

@@ -12,7 +12,7 @@ from app.cli.heard import Heard
 from app.cli.infer_options import InferOptions
 from app.cli.terminal import first_interrupt, note, silent_keys
 from app.cli.voices import Cost, Voice
-from app.errors import EngineDiedError, SlipstreamError
+from app.errors import SlipstreamError
 from app.host import ChatRequest
 from app.protocol import ChatMessage, Speculation, Templating
 
@@ -101,8 +101,3 @@ class Talk:
 def say_fault(fault: SlipstreamError) -> None:
     """Say what went wrong in a conversation that goes on."""
     note(f"error: {fault.message}" + (f"\nhint: {fault.hint}" if fault.hint else ""))
-
-
-def is_death(fault: SlipstreamError) -> bool:
-    """Whether the engine has to be started again."""
-    return isinstance(fault, EngineDiedError)

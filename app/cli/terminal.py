@@ -21,6 +21,11 @@ CONTROLS = {code: None for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if c
 """For ``str.translate``: what moves the cursor or sets the title."""
 
 
+def as_text(typed: str) -> str:
+    """Return words that were typed or given without marks of bytes that are no text, and without half characters."""
+    return typed.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def write_text(text: str) -> None:
     """Show text of an answer at once.
 

@@ -196,7 +196,7 @@ def test_bytes_that_are_no_text_and_too_many_of_them(tiny_pair):
 
 
 @pytest.mark.linux
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "--stream-json >&-"])
 def test_streams_that_are_closed_are_no_traceback(tiny_pair, closed):
     line = f'"{sys.executable}" -m app infer "{tiny_pair.target}" -p abc --max-tokens 4 {closed}'
     done = subprocess.run(
@@ -321,6 +321,33 @@ def test_a_stream_of_a_server_as_lines(server):
     *lines, last = map(msgspec.json.decode, done.stdout.splitlines())
     assert "".join(line.get("reasoning", "") for line in lines) == "A train, then."
     assert (last["type"], last["text"], last["reasoning"]) == ("answer", "It leaves.", "A train, then.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("nobody.gguf",), "model_file"),
+        (("no-such-model",), "model_not_found"),
+        (("refuses", "--server", ""), "remote"),
+        (("breaks", "--server", ""), "remote"),
+        (("--server", "http://127.0.0.1:9"), "remote"),
+    ],
+)
+def test_what_fails_is_an_event_of_a_stream_wherever_it_fails(server, arguments, code):
+    words = [word or server.url for word in arguments]
+    done = run_here("infer", *words, "-p", "Hi", "--stream-json")
+    assert done.returncode == 1
+    *_lines, last = map(msgspec.json.decode, done.stdout.splitlines())
+    assert (last["type"], last["error"]["code"]) == ("failed", code)
+    assert last["error"]["message"] in done.stderr
+
+
+def test_bytes_that_are_no_text_go_to_a_server_as_signs_for_them(server):
+    done = run(
+        "infer", "speaks", "--server", server.url, "-p", b"a\xff".decode("utf-8", "surrogateescape"), "-s", "\udcfe"
+    )
+    assert done.returncode == 0, done.stderr
+    assert [message["content"] for message in server.asked[-1]["messages"]] == ["\ufffd", "a\ufffd"]
 
 
 @pytest.mark.parametrize(
