@@ -11,6 +11,7 @@ import msgspec
 from app.errors import (
     BusyError,
     DiskFullError,
+    EngineDiedError,
     EngineError,
     GrammarError,
     HubAccessError,
@@ -24,6 +25,7 @@ from app.errors import (
 )
 
 LOAD_CANCELLED = "The load was cancelled."
+_RESTART = "Start the engine again"
 
 _STATUS: tuple[tuple[type[SlipstreamError], int, str, str | None], ...] = (
     (BusyError, 429, "rate_limit_error", "queue_full"),
@@ -61,12 +63,19 @@ class Fault(Exception):  # noqa: N818 - an answer, not only an error
 
 def fault_of(error: SlipstreamError) -> Fault:
     """Return an error of the program as a client is told it, with what to do next."""
-    message = f"{error.message} {error.hint}".strip()
+    message = f"{error.message} {_next_step(error)}".strip()
     for kind, status, word, code in _STATUS:
         if isinstance(error, kind):
             headers = _again(error) if status in (429, 503) else {}
             return Fault(status, message, word, code or error.code, headers=headers)
     return Fault(503, message, "server_error", error.code, headers=_again(error))
+
+
+def _next_step(error: SlipstreamError) -> str:
+    """Return a hint for somebody who has no window to start the engine again in: the next request does that."""
+    if isinstance(error, EngineDiedError) and error.hint.startswith(_RESTART):
+        return "The next request starts it again."
+    return error.hint.replace(_RESTART, "Ask again", 1)
 
 
 def _again(error: SlipstreamError) -> dict[str, str]:

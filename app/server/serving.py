@@ -24,6 +24,7 @@ from app.server.desk import Desk
 from app.server.options import ServerOptions
 from app.server.request_log import RequestLog
 from app.server.routes import make_app
+from app.server.sharing import sharing
 
 _END_S = 5.0
 _LOOK_S = 0.25
@@ -77,6 +78,7 @@ class Server:
         self._port = self._socket.getsockname()[1]
         bridge = Bridge(self._host, asyncio.get_running_loop())
         self._thread = threading.Thread(target=self._run, args=(self._socket, bridge), name="server", daemon=True)
+        sharing.begin()
         self._thread.start()
         await beside(lambda: self._ready.wait(_END_S), "server start")
         if self._fault:
@@ -87,6 +89,7 @@ class Server:
         thread, self._thread = self._thread, None
         if thread is None:
             return
+        sharing.end()
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended by itself
                 self._loop.call_soon_threadsafe(self._end)

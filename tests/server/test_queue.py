@@ -8,6 +8,7 @@ import json
 import os
 import random
 import socket
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ import pytest
 from app.host import PairChoice
 from app.protocol import Generate, Load, Unload
 from app.server.options import Limits
+from app.server.sharing import SERVED_S, _Sharing
 from tests.doubles import Answer
 from tests.fair_time import FairWatch
 from tests.server.conftest import ASK, read_all, serving
@@ -264,6 +266,7 @@ def test_an_engine_that_dies_is_told_and_the_next_request_starts_another(expect_
     with serving([Answer(die_at=3)]) as running:
         status, answer = running.post(ASK)
         assert (status, answer["error"]["code"]) == (503, "engine_died")
+        assert answer["error"]["message"].endswith(" The next request starts it again.")
         running._make_engine = lambda: _fresh()
         assert running.post(ASK)[0] == 200
 
@@ -285,6 +288,23 @@ def test_an_engine_that_dies_in_mid_stream_ends_the_stream_with_an_error():
         connection.close()
     assert response.status == 200
     assert json.loads(lines[-1].removeprefix(b"data: "))["error"]["code"] == "engine_died"
+
+
+def test_threads_share_the_interpreter_sooner_while_anything_is_served():
+    sharing, before_s = _Sharing(), sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(0.005)
+        for _ in range(2):
+            sharing.begin()
+        assert sys.getswitchinterval() == pytest.approx(SERVED_S)
+        sharing.end()
+        assert sys.getswitchinterval() == pytest.approx(SERVED_S)
+        sharing.end()
+        assert sys.getswitchinterval() == pytest.approx(0.005)
+    finally:
+        sys.setswitchinterval(before_s)
+    with serving([Answer()]):
+        assert sys.getswitchinterval() == pytest.approx(SERVED_S)
 
 
 # --- nonsense -----------------------------------------------------------------------------------------
