@@ -51,15 +51,36 @@ class WindowGarbage(QObject):
             gc.collect(1)
 
 
+class _Staying:
+    """What no collection looks through, to the end of the program."""
+
+    is_ours = False
+
+
+_staying = _Staying()
+
+
 @contextmanager
 def what_is_there_stays() -> Iterator[None]:
     """Let no collection look through what exists by now; at the end everything is looked through."""
-    is_ours = gc.get_freeze_count() == 0  # else somebody around us sees to that
+    is_ours = _staying.is_ours = gc.get_freeze_count() == 0  # else somebody around us sees to that
     if is_ours:
         gc.freeze()
     try:
         yield
     finally:
+        _staying.is_ours = False
         if is_ours:
             gc.unfreeze()
         gc.collect()
+
+
+def what_came_stays() -> None:
+    """The same for what was imported since: to look through a large package takes tens of milliseconds each time.
+
+    Measured with the charts and the server loaded, on two busy cores: 45 to 60 ms of this thread each time, twice that
+    by the clock.
+    """
+    if _staying.is_ours:
+        gc.collect(1)
+        gc.freeze()

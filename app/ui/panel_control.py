@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from app.host import Host
 from app.protocol import Step
 from app.ui.chart_control import ChartControl
+from app.ui.garbage import what_came_stays
 from app.ui.standing import standing
 from app.ui.tr import tr
 
@@ -49,6 +50,7 @@ class PanelControl(QObject):
     def install_charts(self) -> None:
         """Load pyqtgraph and draw; the window has been painted by now."""
         self._charts.install()
+        what_came_stays()
         self.refresh()
 
     def follow(self, baselines: BaselineControl) -> None:

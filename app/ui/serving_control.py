@@ -13,6 +13,7 @@ from app.errors import SlipstreamError, UsageError
 from app.host import Host
 from app.host.background import beside
 from app.models.library import Library
+from app.ui.garbage import what_came_stays
 from app.ui.said import fault_words
 from app.ui.serving_dialog import ServingDialog
 from app.ui.tr import tr
@@ -157,6 +158,7 @@ class ServingControl(QObject):
             ) from fault
         from app.server.serving import Server
 
+        what_came_stays()
         server = Server(self._host, self._library, self._options())
         await server.start()
         return server
