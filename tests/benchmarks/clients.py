@@ -2,8 +2,10 @@
 
 The clients are a process of their own. Each of them asks in its own time; those that leave do so after a random while
 or in the middle of their answer, and note when. What the engine still did for one that had left is counted in steps
-that ended after that moment, the step that was under way included; when a step ended is taken as late as it can have
-been. Meanwhile the window's event loop is watched for gaps.
+that ended after that moment, the step that was under way included. The engine's clock begins when it reads a request,
+which is after the request was sent and before its steps are heard of: a count as if at the one, and as if at the other,
+are the least and the most that it can have been. Meanwhile the window's event loop is watched for gaps; as in the
+program, garbage is collected on the window's thread.
 
     python -m tests.benchmarks.clients [MODEL] [--clients N] [--tokens N] [--json]
 """
@@ -51,8 +53,12 @@ class Computed:
         self.steps_s.append(chunk.step.t_s)
 
     def after(self, moment_s: float) -> int:
-        """Return how many steps ended after a moment."""
+        """Return how many steps ended after a moment, at the most."""
         return sum(step_s + self.late_s > moment_s for step_s in self.steps_s)
+
+    def surely_after(self, moment_s: float) -> int:
+        """Return how many steps ended after a moment, at the least."""
+        return sum(step_s + self.sent_s > moment_s for step_s in self.steps_s)
 
 
 class WatchedEngine:
@@ -112,8 +118,9 @@ async def client(port: int, number: int, n_tokens: int, chance: random.Random) -
     connection = writer.get_extra_info("socket")
     left_s = time.monotonic()
     connection.shutdown(socket.SHUT_RDWR)
+    gone_s = time.monotonic()
     writer.close()
-    return {"number": number, "left_s": left_s}
+    return {"number": number, "left_s": left_s, "gone_s": gone_s}
 
 
 async def clients(port: int, n_clients: int, n_tokens: int) -> None:
@@ -161,6 +168,7 @@ def measure(model: str, n_clients: int, n_tokens: int) -> Found:
     from app.host import Host
     from app.models.library import Library
     from app.ui.controller import Controller
+    from app.ui.garbage import WindowGarbage, what_is_there_stays
     from app.ui.theme import ThemeSwitch
 
     application = QApplication.instance() or QApplication([])
@@ -192,8 +200,13 @@ def measure(model: str, n_clients: int, n_tokens: int) -> Found:
         finally:
             await controller.close()
 
-    with loop, window_shown() as window:
-        loop.run_until_complete(whole(window))
+    garbage = WindowGarbage(application)
+    garbage.start()
+    try:
+        with loop, window_shown() as window, what_is_there_stays():
+            loop.run_until_complete(whole(window))
+    finally:
+        garbage.stop()
     return found
 
 
@@ -220,6 +233,8 @@ def figures_of(found: Found) -> list[Figure]:
     computed = {number: found.seen[number] for number in left if number in found.seen}
     running = [number for number, one in computed.items() if one.sent_s < left[number]]
     after = [computed[number].after(left[number]) for number in running]
+    gone = {one["number"]: one["gone_s"] for one in found.clients if "left_s" in one}
+    surely_after = [computed[number].surely_after(gone[number]) for number in running]
     begun_late = [number for number, one in computed.items() if one.sent_s > left[number]]
     return [
         Figure("those that stayed, not answered", (sum(not one["is_answered"] for one in stayed),), "", "0"),
@@ -229,6 +244,8 @@ def figures_of(found: Found) -> list[Figure]:
         Figure("steps after they had left", tuple(map(float, after)), "steps"),
         Figure("most steps after they had left", (max(after, default=0),), "steps", "<= 1"),
         Figure("of these, with more than one", (sum(n > 1 for n in after),), "", "0"),
+        Figure("most steps that surely ended later", (max(surely_after, default=0),), "steps", "<= 1"),
+        Figure("with surely more than one", (sum(n > 1 for n in surely_after),), "", "0"),
         Figure("window's gap, 99 of 100", (percentile(found.gaps_ms, 0.99),), "ms"),
         Figure("window's longest gap", (max(found.gaps_ms),), "ms", "<= 100"),
         Figure("longest, without waiting for a core", (max(found.own_gaps_ms),), "ms"),
