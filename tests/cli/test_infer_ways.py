@@ -326,7 +326,7 @@ def test_a_stream_of_a_server_as_lines(server):
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("nobody.gguf",), "model_file"),
+        (("nobody.gguf",), "model_not_found"),
         (("no-such-model",), "model_not_found"),
         (("refuses", "--server", ""), "remote"),
         (("breaks", "--server", ""), "remote"),

@@ -276,7 +276,7 @@ def test_cancel_stops_what_runs_and_not_what_waits_behind_it():
 
 @pytest.mark.parametrize("n_ticks", range(8))
 def test_a_cancel_of_an_answer_that_is_ending_stops_nobody_elses(n_ticks):
-    bench = Bench(ScriptedEngine([Answer("mine"), SLOW]))
+    bench = Bench(ScriptedEngine([Answer("mine"), Answer(pace_s=0.002)]))
     mine = replace(ASK, label="mine")
 
     async def body():
