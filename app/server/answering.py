@@ -61,6 +61,7 @@ class AnswerResponse(Response):
         self._way, self._make_ready = way, make_ready
         self._is_stream = is_stream
         self._leaving = Leaving()
+        self._is_gone = False
         self._ready: Ready | None = None
         self._started: Started | None = None
         self._done: Done | None = None
@@ -69,14 +70,16 @@ class AnswerResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, until it is done or nobody is there any more."""
         on_gone: OnGone = scope.get("state", {}).get("on_gone", set())
-        on_gone.add(self._leaving.say)
+        on_gone.add(self._go)
         work = asyncio.ensure_future(self._answer(send))
         leaving = asyncio.ensure_future(_left(receive))
         try:
             await asyncio.wait((work, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            is_gone = not work.done()
-            on_gone.discard(self._leaving.say)
+            # The engine hears of it from the connection: the answer may be over before this task hears of it.
+            is_broken_off = self._done is None or self._done.stop_reason == "cancelled"
+            is_gone = not work.done() or (self._is_gone and is_broken_off)
+            on_gone.discard(self._go)
             for task in (work, leaving):
                 task.cancel()
             await asyncio.gather(work, leaving, return_exceptions=True)
@@ -84,6 +87,11 @@ class AnswerResponse(Response):
                 self._way.log.end(self._ready.entry, self._run, "left" if is_gone else "")
         if not work.cancelled() and (fault := work.exception()) is not None:
             raise fault
+
+    def _go(self) -> None:
+        """Take note that the connection is gone, and tell the engine."""
+        self._is_gone = True
+        self._leaving.say()
 
     async def _answer(self, send: Send) -> None:
         ready: Ready | None = None

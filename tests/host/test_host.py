@@ -331,6 +331,7 @@ def test_who_leaves_while_its_question_is_written_is_heard_though_the_engine_did
     async def body():
         await bench.host.load(STARTER)
         reading = asyncio.create_task(bench.ask(replace(ASK, leaving=leaving)))
+        await asyncio.sleep(0)  # it comes first
         said = await bench.ask()
         assert await reading == []
         return said

@@ -15,9 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.host import PairChoice
-from app.protocol import Generate, Load, Unload
+from app.host import ChatRequest, PairChoice
+from app.protocol import Done, Generate, Load, Unload
+from app.server.answering import AnswerResponse, Ready, Way
+from app.server.desk import Desk
 from app.server.options import Limits
+from app.server.request_log import RequestLog
 from app.server.sharing import SERVED_S, _Sharing
 from tests.doubles import Answer
 from tests.fair_time import FairWatch
@@ -59,6 +62,42 @@ def test_one_who_leaves_ends_the_answer_at_once(slow, is_stream):
     assert run.stop_reason == "cancelled"
     assert run.tokens < 40
     until(lambda: slow.server.log.entries()[-1].fault == "left")  # the server's thread writes it, not the host's
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "goes", "fault"), [("cancelled", True, "left"), ("eos", True, ""), ("cancelled", False, "")]
+)
+def test_one_who_leaves_is_noted_though_the_answer_is_over_before_the_leaving_is_heard_of(stop_reason, goes, fault):
+    """The connection tells the engine at once, and what is told of the connection may come later than its answer."""
+    log, on_gone, sent = RequestLog(), set(), []
+
+    class Quick:
+        async def answer(self, _request, _leaving):
+            for tell in tuple(on_gone) if goes else ():
+                tell()
+            yield [Done(1, stop_reason, "", 0.0, 0.0)]
+
+    class Form:
+        def feed(self, _text, _logprobs):
+            return []
+
+        def whole(self, _end):
+            return {}
+
+    async def make_ready():
+        return Ready(ChatRequest(()), Form(), log.begin("/v1/chat/completions", "starter"))
+
+    async def nothing_yet():
+        await asyncio.sleep(60)
+
+    async def send(event):
+        sent.append(event["type"])
+
+    response = AnswerResponse(Way(Quick(), Desk(1), log), make_ready, is_stream=False)
+    asyncio.run(response({"state": {"on_gone": on_gone}}, nothing_yet, send))
+    assert log.entries()[-1].fault == fault
+    assert sent == ["http.response.start", "http.response.body"]
+    assert not on_gone
 
 
 def test_no_more_than_a_step_is_computed_for_one_who_has_left():
