@@ -362,7 +362,6 @@ class AutoLength:
             asked = Asked(name, kind, 0, n_catch_up)
         asked.limit = self._longest_try(asked, worth)
         if not asked.limit:
-            self.evidence.costs.relax(name)
             return Ask(0)
         pause.begin_again()
         self.reason = "trying again after a pause"
