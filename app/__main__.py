@@ -22,6 +22,7 @@ PROCESSES = {
     "trial": "app.engine.dry_load",
     "template": "app.engine.template",
     "bandwidth": "app.metrics.bandwidth",
+    "pdf": "app.chat.pdf_text",
 }
 """Roles of our own child processes; they set up their own streams and logging."""
 

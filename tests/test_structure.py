@@ -67,7 +67,7 @@ def test_nothing_is_left_to_do_and_no_path_is_of_one_machine():
 
 # --- imports ----------------------------------------------------------------------------------------
 
-HEAVY = ("pyqtgraph", "huggingface_hub", "numpy", "llama_cpp", "jinja2", "rich", "typer", "keyring")
+HEAVY = ("pyqtgraph", "huggingface_hub", "numpy", "llama_cpp", "jinja2", "rich", "typer", "keyring", "pypdf")
 
 
 @pytest.mark.parametrize("module", ["app.__main__", "app.ui.app"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
@@ -38,13 +39,16 @@ class Heard:
         return self.log.splitlines()
 
 
-def hear(child: leash.Child, question: bytes, timeout_s: float) -> Heard:
+def hear(
+    child: leash.Child, question: bytes, timeout_s: float, goes_on: Callable[[str], bool] = lambda _log: True
+) -> Heard:
     """Ask a process and wait for its end; it is ended after ``timeout_s``, or when it writes without end.
 
     Args:
         child: the process, with pipes for all its streams.
         question: what it reads; no more than a pipe holds.
         timeout_s: how long it may take.
+        goes_on: is given the end of its log some times a second; where it says no, the process is ended as a late one.
     """
     process, until_s = child.process, time.monotonic() + timeout_s
     answer, log = _Ear(process.stdout, child, MOST_BYTES), _Ear(process.stderr, None, KEPT_LOG_BYTES)
@@ -52,6 +56,8 @@ def hear(child: leash.Child, question: bytes, timeout_s: float) -> Heard:
     try:
         _tell(process.stdin, question)
         while process.poll() is None and (left_s := until_s - time.monotonic()) > 0:
+            if not goes_on(log.said.decode(errors="replace")):
+                break
             if answer.is_alive():
                 answer.join(min(_LOOK_S, left_s))  # the end of its output is nearly always its end
             else:

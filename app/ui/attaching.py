@@ -1,4 +1,4 @@
-"""Text files that go with a message: reading them, refusing what is no text, and the chips that show them."""
+"""Files that go with a message as their text: reading them, refusing what is no text, and the chips that show them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.chat.conversation import Attachment
+from app.chat.pdf_text import Watch
 from app.chat.word_text import text_of_word
 from app.errors import NotTextError
+from app.ui.pdf_reading import read_pdf
 from app.ui.said import said
 from app.ui.theme import GRID, IconButton, named, text_font
 from app.ui.tr import tr
@@ -21,8 +23,8 @@ _ODD = frozenset(range(32)) - {9, 10, 12, 13, 27}
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_text_file(path: Path) -> Attachment:
-    """Read a file that goes with a message.
+def read_text_file(path: Path, watch: Watch = lambda _page, _n_pages: True) -> Attachment:
+    """Read a file that goes with a message; ``watch`` is told the pages of a PDF.
 
     Raises:
         NotTextError: it is a folder, too large, no text, or cannot be read.
@@ -31,6 +33,9 @@ def read_text_file(path: Path) -> Attachment:
         if path.is_dir():
             raise NotTextError(tr("“{name}” is a folder.").format(name=path.name), tr("Choose the files in it."))
         size = path.stat().st_size
+        if path.suffix.lower() == ".pdf" and path.is_file():
+            path.open("rb").close()  # where it may not be read, the system says why
+            return Attachment(name=path.name, text=read_pdf(path, size, watch))
         if size > MOST_BYTES:
             words = tr("“{name}” has {size:.1f} MB; {most_bytes:.0f} MB of text are the most.").format(
                 name=path.name, size=size / 1e6, most_bytes=MOST_BYTES / 1e6
@@ -64,13 +69,13 @@ def _decode(name: str, data: bytes) -> str:
         if _is_binary(data):
             raise NotTextError(
                 tr("“{name}” is not text, so the model cannot read it.").format(name=name),
-                tr("Text and code files can be attached."),
+                tr("Text, code, Word documents (.docx) and PDFs can be attached."),
             ) from None
         text = data.decode("cp1252", errors="replace")  # what old Windows programs write
     if _is_binary(text[:_LOOKED_AT].encode("utf-8", "replace")):
         raise NotTextError(
             tr("“{name}” is not text, so the model cannot read it.").format(name=name),
-            tr("Text and code files can be attached."),
+            tr("Text, code, Word documents (.docx) and PDFs can be attached."),
         )
     return text.replace("\r\n", "\n")
 
@@ -118,13 +123,19 @@ class AttachmentBar(QWidget):
     """The files of the message that is being written, in as many rows as they need; hidden without any."""
 
     changed = Signal()
+    stop_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chips: list[_Chip] = []
         self._work = named(QLabel(self), "status")
         self._work.setFont(text_font(-0.5))
+        self._work.setTextFormat(Qt.TextFormat.PlainText)
         self._work.hide()
+        self._stop = IconButton("close", tr("Stop reading"))
+        self._stop.setParent(self)
+        self._stop.clicked.connect(self.stop_wanted)
+        self._stop.hide()
         self.setAccessibleName(tr("Attached files"))
         self.hide()
 
@@ -166,11 +177,12 @@ class AttachmentBar(QWidget):
             chip.show_size(sizes.get(chip.file))
         self._arrange()
 
-    def say(self, words: str) -> None:
-        """Say what is being done with the files, "" if nothing."""
+    def say(self, words: str, *, can_stop: bool = False) -> None:
+        """Say what is being done with the files, "" if nothing, and let it be stopped."""
         self._work.setText(words)
         self._work.setAccessibleName(words)
         self._work.setVisible(bool(words))
+        self._stop.setVisible(can_stop)
         self._arrange()
 
     @property
@@ -185,7 +197,7 @@ class AttachmentBar(QWidget):
 
     def _arrange(self) -> None:
         at, row = QPoint(0, 0), 0
-        parts: list[QWidget] = [*self._chips, *([] if self._work.isHidden() else [self._work])]
+        parts: list[QWidget] = [*self._chips, *(part for part in (self._work, self._stop) if not part.isHidden())]
         for part in parts:
             size: QSize = part.sizeHint()
             if at.x() and at.x() + size.width() > self.width():

@@ -100,6 +100,7 @@ class Parting(QObject):
                 self._window.hide()
 
     async def _settle_all(self) -> None:
+        await self._chats.reading.end()
         await self._chats.settled()
         fault = self._chats.save_all()
         while fault is not None:

@@ -154,8 +154,8 @@ Protokoll: {log_dir}</translation>
         <translation>„{name}“ ist kein Text, das Modell kann es also nicht lesen.</translation>
     </message>
     <message>
-        <source>Text and code files can be attached.</source>
-        <translation>Text- und Codedateien können angehängt werden.</translation>
+        <source>Text, code, Word documents (.docx) and PDFs can be attached.</source>
+        <translation>Text, Code, Word-Dokumente (.docx) und PDFs können angehängt werden.</translation>
     </message>
     <message>
         <source>Remove {name}</source>
@@ -175,6 +175,10 @@ Protokoll: {log_dir}</translation>
     <message>
         <source>Attached file {name}, {size}</source>
         <translation>Angehängte Datei {name}, {size}</translation>
+    </message>
+    <message>
+        <source>Stop reading</source>
+        <translation>Lesen abbrechen</translation>
     </message>
     <message>
         <source>Attached files</source>
@@ -7544,6 +7548,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Speichern, was nicht gespeichert ist</translation>
     </message>
     <message>
+        <source>Reading “{name}”, page {page:,} of {n_pages:,}…</source>
+        <translation>„{name}“ wird gelesen, Seite {page:,} von {n_pages:,}…</translation>
+    </message>
+    <message>
+        <source>Reading “{name}”…</source>
+        <translation>„{name}“ wird gelesen…</translation>
+    </message>
+    <message>
         <source>“{name}” was not attached: another conversation was opened meanwhile.</source>
         <translation>„{name}“ wurde nicht angehängt: Inzwischen wurde eine andere Unterhaltung geöffnet.</translation>
     </message>
@@ -7839,6 +7851,66 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
             <numerusform>%n Antwort innerhalb von {last:,} Token Kontext, anders lang als die letzte</numerusform>
             <numerusform>%n Antworten innerhalb von {last:,} Token Kontext, anders lang als die letzte</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>“{name}” is damaged, or no PDF.</source>
+        <translation>„{name}“ ist beschädigt oder kein PDF.</translation>
+    </message>
+    <message>
+        <source>Open it in another program and save it as a PDF again, or as text.</source>
+        <translation>Öffnen Sie es in einem anderen Programm und speichern Sie es neu als PDF oder als Text.</translation>
+    </message>
+    <message>
+        <source>Reading “{name}” was given up after {seconds:.0f} seconds.</source>
+        <translation>Das Lesen von „{name}“ wurde nach {seconds:.0f} Sekunden aufgegeben.</translation>
+    </message>
+    <message>
+        <source>“{name}” is locked with a password or a certificate.</source>
+        <translation>„{name}“ ist mit einem Passwort oder Zertifikat geschützt.</translation>
+    </message>
+    <message>
+        <source>Save it without that in the program that opens it.</source>
+        <translation>Speichern Sie es ohne Schutz in dem Programm, das es öffnet.</translation>
+    </message>
+    <message>
+        <source>Reading “{name}” takes more than {most_memory:.0f} GB of memory.</source>
+        <translation>Das Lesen von „{name}“ braucht mehr als {most_memory:.0f} GB Speicher.</translation>
+    </message>
+    <message>
+        <source>“{name}” cannot be read: the process that reads PDFs did not start.</source>
+        <translation>„{name}“ kann nicht gelesen werden: Der Prozess, der PDFs liest, ist nicht gestartet.</translation>
+    </message>
+    <message>
+        <source>Close other programs and try again.</source>
+        <translation>Schließen Sie andere Programme und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>“{name}” holds no text: its pages are empty or pictures.</source>
+        <translation>„{name}“ enthält keinen Text: Die Seiten sind leer oder Bilder.</translation>
+    </message>
+    <message>
+        <source>Let a program that recognises text (OCR) go over it first.</source>
+        <translation>Lassen Sie zuerst ein Programm mit Texterkennung (OCR) darüber laufen.</translation>
+    </message>
+    <message>
+        <source>“{name}” has more than {most_pages:,} pages.</source>
+        <translation>„{name}“ hat mehr als {most_pages:,} Seiten.</translation>
+    </message>
+    <message>
+        <source>“{name}” was not attached: you stopped it.</source>
+        <translation>„{name}“ wurde nicht angehängt: Sie haben abgebrochen.</translation>
+    </message>
+    <message>
+        <source>Attach it again to read it from its beginning.</source>
+        <translation>Hängen Sie es noch einmal an, um es von vorn zu lesen.</translation>
+    </message>
+    <message>
+        <source>“{name}” holds more than {most_text:.0f} MB of text.</source>
+        <translation>„{name}“ enthält mehr als {most_text:.0f} MB Text.</translation>
+    </message>
+    <message>
+        <source>“{name}” has {size:.1f} MB; a PDF may have {most_bytes:.0f} MB.</source>
+        <translation>„{name}“ hat {size:.1f} MB; ein PDF darf {most_bytes:.0f} MB haben.</translation>
     </message>
 </context>
 </TS>
