@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.session import Session
+from app.engine.template import Renderer
+from app.metrics.prompts import load_prompts
+from app.protocol import Sampling
+from tests.benchmarks import trees
 from tests.benchmarks.memory import WAYS, FastMotion, measure_fast_motion
+from tests.benchmarks.speculation import run_set
+from tests.engine.sessions import load
 
 
 def test_memory_in_fast_motion():
@@ -47,14 +54,57 @@ SMALLEST = {
 """Those that no other test runs and that a tiny pair, or none, is enough for: with arguments that take a second."""
 
 
+def ended(name, pair, arguments):
+    """Run one with a pair; again where a busy machine made trees seem dear when the pair was loaded."""
+    files = {"TARGET": str(pair.target), "DRAFT": str(pair.draft)}
+    module, *flags = name.split()
+    command = [sys.executable, "-m", f"tests.benchmarks.{module}", "--json", "--turns", "1", *flags]
+    command += [files.get(word, word) for word in arguments]
+    for _ in range(5):
+        done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=120)
+        if "no token trees" not in done.stderr:
+            break
+    return done
+
+
 @pytest.mark.parametrize("name", SMALLEST)
 def test_it_starts_and_reports(name, tiny_pair):
-    files = {"TARGET": str(tiny_pair.target), "DRAFT": str(tiny_pair.draft)}
-    arguments = [files.get(word, word) for word in SMALLEST[name]]
-    module, *flags = name.split()
-    command = [sys.executable, "-m", f"tests.benchmarks.{module}", "--json", "--turns", "1", *flags, *arguments]
-    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    done = ended(name, tiny_pair, SMALLEST[name])
     figures = json.loads(done.stdout)["figures"]
+    assert done.returncode == 0 or "Over target" in done.stderr, done.stderr  # so few tokens of a tiny pair say little
     assert figures
     assert all(figure["n"] > 0 for figure in figures.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "with_target"), [("--auto", "none", "answer"), ("--played", "4", "tokens/step")]
+)
+def test_trees_that_miss_a_target_end_with_1(name, rows, with_target, tiny_pair):
+    """Those of a tiny pair do, as its draft model costs as much as its target: by count always, by the clock mostly."""
+    done = ended(f"trees {name}", tiny_pair, ("TARGET", "--draft", "DRAFT", "--rows", rows, *ON_A_PAIR))
+    figures = json.loads(done.stdout)["figures"]
+    held = {one: found["value"] for one, found in figures.items() if one.endswith(with_target)}
+    ratios = {one: value for one, value in held.items() if name == "--auto" or "÷" in one}
+    missed = [one for one, value in ratios.items() if value < 0.98]
+    assert missed or name == "--auto"
+    assert done.returncode == bool(missed), done.stderr
+    assert all(one in done.stderr for one in missed)
+
+
+def test_chains_and_trees_teach_each_other_nothing(tiny_pair):
+    """A user with trees on has no chains beside them."""
+    session = Session(Renderer())
+    loads = (load(session, tiny_pair.target, tiny_pair.draft, n_ctx=1024, trees=True) for _ in range(5))
+    assert any("tree" in loaded.drafters for loaded in loads)  # a busy machine can make them seem dear
+    chosen = trees._options().parse_args(["TARGET", "--auto", "--rows", "none", "--tokens", "24"])
+    run = trees.new_run(session, "draft-simple", chosen)
+    trees.warmed_apart(session, run, ["chat"], 0.0)
+    learned = {name: evidence.n_tokens for name, evidence in run.apart.items()}
+    assert learned.keys() == {"draft-simple:auto", "tree:auto"}
+    assert all(learned.values())
+    run_set(session, load_prompts("chat")[:1], Sampling(seed=7, temperature=0.0), run)
+    session.close()
+    assert all(len(evidence.lengths) == 1 for evidence in run.apart.values())
+    chains, with_trees = ({kind.rstrip("!") for kind in evidence.worth} for evidence in run.apart.values())
+    assert "tree" not in chains
+    assert with_trees == {"tree"}

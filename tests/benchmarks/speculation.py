@@ -100,13 +100,17 @@ def ways(types: Sequence[str], lengths: Sequence[DraftTokens], *, exact: bool) -
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a set is answered: the ways, the fixed lengths to replay, and what a cold pair knows; None for a warm one."""
+    """How a set is answered: the ways, the fixed lengths to replay, and what a cold pair knows; None for a warm one.
+
+    ``apart`` is what each way has learned, where they are not to teach each other; it goes on to learn.
+    """
 
     kinds: dict[str, Speculation]
     n_tokens: int
     n_turns: int = 1
     fixed: dict[str, tuple[int, ...]] = field(default_factory=dict)
     known: Evidence | None = None
+    apart: dict[str, Evidence] = field(default_factory=dict)
 
     @property
     def longest(self) -> int:
@@ -135,6 +139,8 @@ def run_set(session: Session, prompts: Sequence[Prompt], sampling: Sampling, run
             for name in names[shift:] + names[:shift]:
                 if run.known is not None:
                     session._pair.evidence = copy.deepcopy(run.known)
+                if name in run.apart:
+                    session._pair.evidence = run.apart[name]
                 timed[name].append(answer(session, prompt, sampling, run.kinds[name], run.n_tokens))
             if run.longest:
                 last = timed[PLAIN][-1]
