@@ -16,6 +16,8 @@ from app.chat.branches import choose, insert_message, read_tree
 from app.chat.chat_settings import ConversationSettings, Preset
 from app.chat.conversation import UNTITLED, AnswerStats, Attachment, Conversation, Message, MessageState
 from app.chat.database import now, time_out
+from app.chat.progress import Progress, no_progress
+from app.chat.shelving import folder_name
 from app.chat.store import ChatStore
 from app.chat.token_marks import StoredToken
 from app.protocol import Role
@@ -159,20 +161,32 @@ def add_records(store: ChatStore, records: Sequence[ConversationRecord]) -> tupl
     """
     folders = {folder.name: folder.id for folder in store.folders.all()}
     with store.transaction():
-        for name in dict.fromkeys(record.folder for record in records if record.folder):
-            if name not in folders:
+        for name in dict.fromkeys(folder_name(record.folder) for record in records):
+            if name and name not in folders:
                 folders[name] = store.folders.create(name).id
-        return tuple(_add_record(store, record, folders.get(record.folder)) for record in records)
+        return tuple(_add_record(store, record, folders.get(folder_name(record.folder))) for record in records)
 
 
-def add_shelf(store: ChatStore, shelf: Shelf) -> None:
-    """Make the folders that are not there, and add the presets; what has the same name and is another is kept."""
+def add_shelf(store: ChatStore, shelf: Shelf, note: Progress = no_progress) -> None:
+    """Make the folders that are not there, and add the presets; what has the same name and is another is kept.
+
+    Args:
+        store: where.
+        shelf: what.
+        note: is told how far that is; what it raises leaves nothing of it.
+    """
     with store.transaction():
         there = {folder.name for folder in store.folders.all()}
-        for name in dict.fromkeys(shelf.folders):
-            if name.strip() and name not in there:
+        for n_done, name in enumerate(dict.fromkeys(map(folder_name, shelf.folders))):
+            note(n_done, len(shelf.folders))
+            if name and name not in there:
                 store.folders.create(name)
-        store.presets.add([preset for preset in shelf.presets if preset.name.strip()])
+        store.presets.add(shelf.presets, note)
+
+
+def shelf_of(store: ChatStore) -> Shelf:
+    """Return what a store holds beside its conversations."""
+    return Shelf(folders=tuple(folder.name for folder in store.folders.all()), presets=store.presets.all())
 
 
 def _add_record(store: ChatStore, record: ConversationRecord, folder_id: int | None) -> int:

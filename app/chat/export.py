@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from app.chat.archive import ConversationRecord, archive_json, record_of
+from app.chat.archive import ConversationRecord, Shelf, archive_json, record_of
 from app.chat.conversation import Conversation, Message, fenced
 from app.chat.progress import Progress, no_progress
 from app.chat.store import ChatStore
@@ -39,15 +39,28 @@ table { border-collapse: collapse; } td, th { border: 1px solid currentColor; pa
 """
 
 
-def export(store: ChatStore, conversation_ids: Sequence[int], kind: ExportKind, note: Progress = no_progress) -> bytes:
-    """Return conversations as one file; ``note`` is told how many are read, and may raise to stop.
+def export(
+    store: ChatStore,
+    conversation_ids: Sequence[int],
+    kind: ExportKind,
+    note: Progress = no_progress,
+    shelf: Shelf | None = None,
+) -> bytes:
+    """Return conversations as one file.
+
+    Args:
+        store: where they are.
+        conversation_ids: which.
+        kind: of file.
+        note: is told how many are read, and may raise to stop.
+        shelf: what goes with them, where the kind has a place for that: our own JSON.
 
     Raises:
         StoreError: one does not exist.
     """
     ids = _noted(conversation_ids, note)
     if kind == "json":
-        return archive_json(record_of(store, conversation_id) for conversation_id in ids)
+        return archive_json((record_of(store, conversation_id) for conversation_id in ids), shelf)
     conversations = [store.load(conversation_id) for conversation_id in ids]
     if kind == "html":
         return html_page(conversations).encode("utf-8", "replace")

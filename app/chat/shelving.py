@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from app.chat.chat_settings import PRESET_NAME_LENGTH, ConversationSettings, Preset
 from app.chat.conversation import Folder
 from app.chat.database import Database, now, time_out
+from app.chat.progress import Progress, no_progress
 from app.chat.rows import json_out, settings_in, storable
 from app.errors import StoreError
 
@@ -36,7 +38,7 @@ class Folders:
         Raises:
             StoreError: it has no name.
         """
-        name = _clean(name, FOLDER_NAME_LENGTH, "folder")
+        name = _named(folder_name(name), "A folder needs a name.")
         with self._database.writing() as db:
             row = db.execute(
                 "INSERT INTO folder(name, position) SELECT ?, coalesce(max(position), 0) + 1 FROM folder", (name,)
@@ -45,7 +47,7 @@ class Folders:
 
     def rename(self, folder_id: int, name: str) -> None:
         """Give a folder another name."""
-        name = _clean(name, FOLDER_NAME_LENGTH, "folder")
+        name = _named(folder_name(name), "A folder needs a name.")
         with self._database.writing() as db:
             db.execute("UPDATE folder SET name = ? WHERE id = ?", (name, folder_id))
 
@@ -81,7 +83,7 @@ class Presets:
 
     def save(self, name: str, settings: ConversationSettings) -> Preset:
         """Keep settings under a name; one that has it already takes these instead."""
-        name = _clean(name, PRESET_NAME_LENGTH, "preset")
+        name = _named(_cleaned(name, PRESET_NAME_LENGTH), "A preset needs a name.")
         with self._database.writing() as db:
             db.execute(
                 "INSERT INTO preset(name, settings, updated_at) VALUES (?, ?, ?)"
@@ -97,7 +99,7 @@ class Presets:
         Raises:
             StoreError: another has it, or it is empty.
         """
-        name = _clean(name, PRESET_NAME_LENGTH, "preset")
+        name = _named(_cleaned(name, PRESET_NAME_LENGTH), "A preset needs a name.")
         with self._database.writing() as db:
             if db.execute("SELECT 1 FROM preset WHERE name = ? AND id <> ?", (name, preset_id)).fetchone():
                 raise StoreError(f"There is a preset “{name}” already.", "Choose another name.")
@@ -108,30 +110,49 @@ class Presets:
         with self._database.writing() as db:
             db.execute("DELETE FROM preset WHERE id = ?", (preset_id,))
 
-    def add(self, presets: Sequence[Preset]) -> tuple[Preset, ...]:
-        """Add imported presets; one whose name is taken by other settings gets a number behind its name."""
+    def add(self, presets: Sequence[Preset], note: Progress = no_progress) -> tuple[Preset, ...]:
+        """Add imported presets; one whose name is taken by other settings gets a number behind its name.
+
+        Args:
+            presets: what is to be there; one without a name is left out.
+            note: is told how many are; what it raises leaves none of them.
+        """
         added = []
         with self._database.writing():
-            for preset in presets:
-                present = {have.name.casefold(): have for have in self.all()}
-                same = present.get(preset.name.strip().casefold())
-                if same is not None and same.settings == preset.settings:
-                    added.append(same)
+            present = {have.name.casefold(): have for have in self.all()}
+            numbers: Counter[str] = Counter()
+            for n_done, preset in enumerate(presets):
+                note(n_done, len(presets))
+                name = _cleaned(preset.name, PRESET_NAME_LENGTH)  # as it is kept: only so is it known which is there
+                if not name:
                     continue
-                added.append(self.save(_free_name(preset.name.strip(), set(present)), preset.settings))
+                place = _place(name, preset.settings, present, numbers)
+                if place.casefold() not in present:
+                    present[place.casefold()] = self.save(place, preset.settings)
+                added.append(present[place.casefold()])
         return tuple(added)
 
 
-def _clean(name: str, length: int, kind: str) -> str:
-    name = " ".join(storable(name).split())[:length].strip()
+def folder_name(name: str) -> str:
+    """Return a name as a folder of that name has it, "" if it says nothing."""
+    return _cleaned(name, FOLDER_NAME_LENGTH)
+
+
+def _named(name: str, refusal: str) -> str:
     if not name:
-        raise StoreError(f"A {kind} needs a name.", "Type one.")
+        raise StoreError(refusal, "Type one.")
     return name
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    number, free = 1, name
-    while free.casefold() in taken:
-        number += 1
-        free = f"{name[: PRESET_NAME_LENGTH - 6]} {number}"
-    return free
+def _cleaned(name: str, length: int) -> str:
+    # SQLite compares names to their first NUL only
+    return " ".join(storable(name).replace("\0", " ").split())[:length].strip()
+
+
+def _place(name: str, settings: ConversationSettings, present: Mapping[str, Preset], numbers: Counter[str]) -> str:
+    """Return a name that is free, or has these settings already; ``numbers`` remembers which have been tried."""
+    stem, place = name[: PRESET_NAME_LENGTH - 6].strip(), name
+    while (have := present.get(place.casefold())) is not None and have.settings != settings:
+        numbers[stem] += 1
+        place = f"{stem} {numbers[stem] + 1}"
+    return place

@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from app.chat.archive import add_records, add_shelf
+from app.chat.archive import add_records, add_shelf, shelf_of
 from app.chat.backup import Manifest, back_up
 from app.chat.backup import restore as restore_backup
 from app.chat.conversation import counted
@@ -136,7 +136,7 @@ def export_chats(chosen: ChatsExportOptions) -> None:
         raise UsageError("Say which conversations: their numbers, or --all.", "chats list has the numbers.")
     with closing(_open()) as store:
         ids = chosen.ids or [head.id for head in store.heads(limit=-1)]
-        data = export(store, ids, kind)
+        data = export(store, ids, kind, shelf=shelf_of(store) if chosen.everything else None)
     write_whole(chosen.out, data)
     if chosen.as_json:
         _print(ExportedChats(str(chosen.out), kind, len(ids), len(data)))

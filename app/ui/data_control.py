@@ -239,7 +239,8 @@ def export_everything(store: ChatStore, path: Path, note: Progress) -> int:
     """Write all conversations into one file, read through a connection of its own; return how many."""
     with closing(_own(store)) as own:
         ids = [head.id for head in own.heads(limit=-1)]
-        export.write_whole(path, export.export(own, ids, export.kind_of(path.suffix), note))
+        data = export.export(own, ids, export.kind_of(path.suffix), note, archive.shelf_of(own))
+        export.write_whole(path, data)
         return len(ids)
 
 
@@ -252,8 +253,9 @@ def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> N
             for number, record in enumerate(records):
                 note(number, len(records))
                 added += archive.add_records(own, [record])
-            for one in found:
-                archive.add_shelf(own, one.shelf)
+            with own.transaction():
+                for one in found:
+                    archive.add_shelf(own, one.shelf, note)
         except BaseException:
             for conversation_id in added:
                 own.delete(conversation_id)

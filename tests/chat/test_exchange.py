@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.chat.archive import add_records, record_of
+from app.chat.archive import Shelf, add_records, add_shelf, record_of
 from app.chat.chat_settings import ConversationSettings
 from app.chat.conversation import AnswerStats, Attachment, Message, now, text_for_model
 from app.chat.export import export, file_name, write_whole
@@ -70,6 +70,17 @@ def test_ours_goes_out_and_in_without_loss(store, tmp_path):
         add_records(other, found.records)
         assert len(other.folders.all()) == 1
     assert len(record.messages) == 4
+
+
+def test_folders_that_come_in_are_those_that_are_there_however_their_names_are_spaced(store):
+    store.folders.create("A B")
+    names = ("A  B", " A B", "A B\0", "", " ", "x" * 81, "x" * 80)
+    add_shelf(store, Shelf(folders=names))
+    add_shelf(store, Shelf(folders=names))
+    record = record_of(store, store.create("one").id)
+    add_records(store, [msgspec.structs.replace(record, folder=name) for name in names])
+    assert [(folder.name, folder.n_conversations) for folder in store.folders.all()] == [("A B", 3), ("x" * 80, 2)]
+    assert len(store.heads()) == 8
 
 
 STEPS = st.tuples(st.sampled_from(["ask", "beside", "edit", "switch"]), st.integers(0, 99), st.text(max_size=20))

@@ -12,6 +12,7 @@ from app.chat.sampling import sampling_for
 from app.errors import ExportError, StoreError
 from app.protocol import Sampling
 from app.settings import Settings
+from tests.fair_time import FairWatch
 
 OWN = ConversationSettings(
     system_prompt="Be brief.",
@@ -128,6 +129,48 @@ def test_presets_go_out_and_come_in_beside_those_that_are_there(store):
     assert [preset.name for preset in store.presets.all()] == ["Brief"]
     store.presets.add([Preset(name="BRIEF", settings=ConversationSettings(top_k=3))])
     assert [preset.name for preset in store.presets.all()] == ["Brief", "BRIEF 2"]
+
+
+@pytest.mark.parametrize(
+    ("there", "comes"),
+    [
+        ("My preset", "My  preset"),
+        ("My preset", " my preset\n"),
+        ("x" * 80, "x" * 81),
+        ("x" * 74 + "y", "x" * 74 + "Y"),
+        ("a", "a\0b"),
+        ("\ud800", "?"),
+    ],
+)
+def test_a_preset_that_comes_in_takes_the_place_of_none(store, there, comes):
+    kept = store.presets.save(there, ConversationSettings(top_k=1))
+    for _ in range(2):
+        store.presets.add([Preset(name=comes, settings=ConversationSettings(top_k=k)) for k in (99, 98)])
+    assert kept in store.presets.all()
+    assert sorted(preset.settings.top_k for preset in store.presets.all()) == [1, 98, 99]
+    assert all(len(preset.name) <= 80 for preset in store.presets.all())
+
+
+def test_presets_without_a_name_are_left_out(store):
+    store.presets.add([Preset(name=name, settings=OWN) for name in ("", " ", "\0", "Brief")])
+    assert [preset.name for preset in store.presets.all()] == ["Brief"]
+
+
+def test_many_presets_of_one_name_come_in_soon_and_can_be_cancelled(store):
+    presets = [Preset(name="Brief", settings=ConversationSettings(top_k=k)) for k in range(3000)]
+
+    def stop(n_done, n_all):
+        assert n_all == 3000
+        if n_done == 2000:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        store.presets.add(presets, stop)
+    assert store.presets.all() == ()
+    watch = FairWatch()
+    store.presets.add(presets)
+    assert len(store.presets.all()) == 3000
+    assert watch.took_s < 1.5
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,17 @@ import asyncio
 import json
 import threading
 import zipfile
+from contextlib import closing
 
+import jsonschema
 import pytest
 import qasync
 
+from app.chat.chat_settings import ConversationSettings
 from app.chat.importing import read_path
 from app.chat.store import ChatStore
 from app.models.transfer import StoppedError
+from app.paths import resource
 from app.ui.data_control import add_everything, export_everything
 from app.ui.restoring import restore
 from app.ui.work_dialog import Work, WorkDialog
@@ -60,6 +64,45 @@ def test_what_went_out_comes_in_again(program, tmp_path):
         assert program.window.sidebar.titles().count("Conversation 1") == 2
 
     program.run(story)
+
+
+def test_presets_and_empty_folders_go_out_with_everything_and_come_in(home, tmp_path):
+    path, brief = tmp_path / "all.json", ConversationSettings(system_prompt="Be brief.")
+    with closing(ChatStore()) as store:
+        fill(store, 1)
+        store.folders.create("Empty")
+        store.presets.save("Brief", brief)
+        assert export_everything(store, path, Work().note) == 1
+        jsonschema.validate(json.loads(path.read_text()), json.loads(resource("chats.schema.json").read_text()))
+        add_everything(store, [read_path(path)], Work().note)
+        assert [folder.name for folder in store.folders.all()] == ["Empty"]
+        assert [(preset.name, preset.settings) for preset in store.presets.all()] == [("Brief", brief)]
+    with closing(ChatStore(tmp_path / "other.db")) as other:
+        add_everything(other, [read_path(path)], Work().note)
+        assert [folder.name for folder in other.folders.all()] == ["Empty"]
+        assert [(preset.name, preset.settings) for preset in other.presets.all()] == [("Brief", brief)]
+
+
+def test_cancelling_an_import_in_its_presets_leaves_nothing_of_any_file(home, tmp_path):
+    presets = [{"name": f"Preset {n}", "settings": {"top_k": n}} for n in range(50)]
+    files = [tmp_path / "one.json", tmp_path / "two.json"]
+    for n, file in enumerate(files):
+        document = {"schema": "slipstream.chats/1", "exported_at": "2026-01-01T00:00:00Z", "conversations": []}
+        file.write_text(json.dumps({**document, "folders": [f"Folder {n}"], "presets": presets[25 * n :]}))
+    n_told = 0
+
+    def stop_in_the_second(_n_done, _n_all):
+        nonlocal n_told
+        n_told += 1
+        if n_told == 60:
+            raise StoppedError
+
+    with closing(ChatStore()) as store:
+        with pytest.raises(StoppedError):
+            add_everything(store, [read_path(file) for file in files], stop_in_the_second)
+        assert store.presets.all() == ()
+        assert store.folders.all() == ()
+        assert n_told == 60
 
 
 def test_a_file_that_is_none_is_refused_in_words_and_nothing_is_added(program, tmp_path):
