@@ -6,7 +6,8 @@ be written anew here: sending it makes an alternative, Esc leaves it as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -46,6 +47,7 @@ class Composer(QFrame):
         self._is_answering = False
         self._editing: Editing | None = None
         self._before_edit = ""
+        self._held: Waiting | None = None
         self._have_files_changed = False
         self.may_send: Callable[[], bool] = lambda: True
         self.take_paths: Callable[[list[Path]], None] = self.attach
@@ -108,14 +110,19 @@ class Composer(QFrame):
         return str(self.editor.toPlainText())
 
     @property
+    def _typed(self) -> str:
+        """What is written so far, or was when something else began to be sent from here."""
+        return self.text if self._held is None else self._held.text
+
+    @property
     def draft(self) -> str:
         """What is written and not sent, also while a message of before is being changed."""
-        return self.text if self._editing is None else self._before_edit
+        return self._typed if self._editing is None else self._before_edit
 
     @property
     def edit(self) -> OpenEdit | None:
         """The message that is being changed, and what it says so far."""
-        return None if self._editing is None else OpenEdit(self._editing.message_id, self.text)
+        return None if self._editing is None else OpenEdit(self._editing.message_id, self._typed)
 
     @property
     def waiting_text(self) -> str:
@@ -125,7 +132,7 @@ class Composer(QFrame):
     @property
     def waiting_files(self) -> tuple[Attachment, ...]:
         """The files of the draft, with those that wait in line before them."""
-        return (*self._queue.files, *self.files.files)
+        return (*self._queue.files, *(self.files.files if self._held is None else self._held.files))
 
     @property
     def everything(self) -> str:
@@ -234,12 +241,13 @@ class Composer(QFrame):
         """Send something else than what is written, which stays."""
         if not self.may_send():
             return
-        typed, attached = self.text, self.take_files()
-        self.set_text("")
-        self.sent.emit(text)
-        if typed.strip() or attached:  # else where it cannot be sent, it stands here now
-            self.files.set_files(attached)
-            self.set_text(typed)
+        with self._holding() as held:
+            self.files.set_files(())
+            self.set_text("")
+            self.sent.emit(text)
+        if held.text.strip() or held.files:  # else where it cannot be sent, it stands here now
+            self.files.set_files(held.files)
+            self.set_text(held.text)
             self._draft.start()
 
     def send_next(self) -> bool:
@@ -247,17 +255,26 @@ class Composer(QFrame):
         if not self._queue:
             return False
         first = self._queue.take()
-        typed, attached = self.text, self.take_files()
-        self.files.set_files(first.files)
-        self.sent.emit(first.text)
+        with self._holding() as held:
+            self.files.set_files(first.files)
+            self.sent.emit(first.text)
         is_sent = self._is_answering
-        self.files.set_files(attached)
-        self.set_text(typed)
+        self.files.set_files(held.files)
+        self.set_text(held.text)
         if not is_sent:
             self._queue.put_back(first)
             self.unqueue()
         self._draft.start()
         return is_sent
+
+    @contextmanager
+    def _holding(self) -> Iterator[Waiting]:
+        """Count what is written as not sent while something else is: it is kept in the database all that time."""
+        self._held = Waiting(self.text, self.files.files)
+        try:
+            yield self._held
+        finally:
+            self._held = None
 
     def unqueue(self) -> None:
         """Put what is in line back into the field."""

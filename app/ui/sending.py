@@ -51,7 +51,8 @@ class Sending:
         """
         message = Message(role="user", text=text, created_at=now(), attachments=attachments)
         before = self._chats.current
-        is_aside = are_large(attachments) and self._chats.aside.is_possible and not self._writing.is_behind
+        with_it = attachments if before is not None else (*attachments, *self._window.composer.waiting_files)
+        is_aside = are_large(with_it) and self._chats.aside.is_possible and not self._writing.is_behind
         try:
             self._window.transcript.add_question(shown_of(message).text)
         except BaseException:  # the program's folder was moved meanwhile, and what shows it is not there
@@ -75,12 +76,15 @@ class Sending:
         is_kept, is_open = False, True
         with Told(self._window.notice, _NOT_SAVED):
             write, changes = self._writing.question_aside(), self._chats.unsent.changes()
+            keep = self._chats.unsent.for_new() if before_id is None else None
 
             def work(store: ChatStore) -> tuple[Conversation, Message]:
                 with store.transaction():
                     written = write(store)
                     for change in changes:
                         change(store)
+                    if keep is not None:
+                        keep(written[0].id, store)
                 with suppress(StoreError):  # the question is saved, whatever becomes of the room its draft took
                     store.drafts.sweep(before_id)
                 return written

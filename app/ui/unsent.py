@@ -283,6 +283,16 @@ class Unsent(QObject):
             changes.append(partial(_keep_files, None, new.files))
         return changes
 
+    def for_new(self) -> Callable[[int, ChatStore], None]:
+        """Return what keeps what is in the composer now, for a conversation that is being made."""
+        text, files = self._window.composer.waiting_text, self._window.composer.waiting_files
+
+        def keep(conversation_id: int, store: ChatStore) -> None:
+            store.save_draft(conversation_id, text)
+            _keep_files(conversation_id, files, store)
+
+        return keep
+
     def save(self) -> None:
         """Keep everything that is not sent, as far as it is not kept yet; what was to be new begins.
 

@@ -442,6 +442,25 @@ def test_a_message_waits_for_the_file_that_is_being_read(program, tmp_path, has_
     program.run(story)
 
 
+def test_a_large_file_that_stays_behind_an_example_is_saved_beside_the_window_with_it(program):
+    async def story():
+        chats, window, composer = program.controller.chats, program.window, program.window.composer
+        composer.editor.setPlainText("about this")
+        composer.files.add(Attachment(name="a.txt", text="words " * 100_000))
+        window.transcript.example_chosen.emit("an example")
+        assert (composer.text, len(composer.files.files)) == ("about this", 1)
+        assert chats.sending.is_busy
+        await chats.sending.settled()
+        with closing(ChatStore()) as store:  # as it was written with the question
+            (head,) = store.heads()
+            assert store.draft(head.id) == "about this"
+            assert [file.name for file in store.drafts.files(head.id)] == ["a.txt"]
+            assert (store.draft(None), store.drafts.files(None)) == ("", ())
+        await program.until(lambda: not program.controller.answering.is_busy)
+
+    program.run(story)
+
+
 def test_a_file_that_is_read_for_another_conversation_holds_nothing_up(program, tmp_path):
     (tmp_path / "a.txt").write_text("words " * 600_000, encoding="utf-8")
     program.answers = (Answer(), Answer("Second."))

@@ -302,6 +302,41 @@ def test_what_waits_in_line_is_not_mixed_into_an_edit(program):
     program.run(story)
 
 
+def test_what_is_typed_is_in_the_database_also_in_the_moment_when_an_example_is_sent(program):
+    async def story():
+        chats, composer, seen = program.controller.chats, program.window.composer, []
+        composer.sent.connect(lambda _text: seen.append((kept(chats.current.id), kept(None))))
+        composer.editor.setPlainText("half a thought")
+        composer.files.add(NOTES)
+        composer.flush_draft()
+        assert kept(None) == ("half a thought", (NOTES,))
+        program.window.transcript.example_chosen.emit("an example")
+        assert seen == [(("half a thought", (NOTES,)), ("", ()))]
+        await program.until(lambda: not program.controller.answering.is_busy)
+
+    program.run(story)
+
+
+def test_what_is_typed_is_in_the_database_also_while_what_is_in_line_is_sent(program):
+    program.answers = (Answer(pace_s=0.02), Answer("Second."))
+
+    async def story():
+        chats, composer, seen = program.controller.chats, program.window.composer, []
+        program.send("one")
+        program.send("next")
+        composer.editor.setPlainText("half a thought")
+        composer.files.add(NOTES)
+        composer.flush_draft()
+        assert kept(chats.current.id) == ("next\n\nhalf a thought", (NOTES,))
+        composer.sent.connect(lambda _text: seen.append(kept(chats.current.id)))
+        await program.until(lambda: seen)
+        assert seen == [("half a thought", (NOTES,))]
+        assert (composer.text, composer.files.files) == ("half a thought", (NOTES,))
+        await program.until(lambda: not program.controller.answering.is_busy)
+
+    program.run(story)
+
+
 def test_sending_elsewhere_leaves_what_is_to_be_new(program):
     async def story():
         chats, composer = program.controller.chats, program.window.composer
