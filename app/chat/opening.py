@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.chat.checking import PATIENCE_S, FileCheck, suspicion_of
 from app.chat.database import connect, explain, is_damage, is_full, malformed, now
+from app.chat.progress import Look
 from app.chat.salvage import Salvaged, salvage
 from app.chat.schema import migrate, version_of
 from app.chat.shape import refuse_misshapen
@@ -23,6 +24,7 @@ from app.errors import StoreError
 logger = logging.getLogger(__name__)
 
 COMPANIONS = ("", "-wal", "-shm")
+_LOOK_S = 0.1
 _IN_MEMORY = Path(":memory:")
 _AS_EVER = How()
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -41,7 +43,7 @@ class Opened:
 
 
 def open_database(path: Path, how: How = _AS_EVER) -> Opened:
-    """Open a database, made if missing. What ``how.note`` raises ends an upgrade, with the file as it was.
+    """Open a database, made if missing. What ``how`` raises ends an upgrade or a repair, with the file as it was.
 
     Raises:
         StoreError: it cannot be opened, or a newer version of the program made it.
@@ -90,7 +92,7 @@ def _open(path: Path, how: How) -> Opened:
         _refuse_newer(path, len(how.steps))
         db = connect(path, is_handed_on=how.is_handed_on)
         check = FileCheck(path)
-        _heed(check, path)
+        _heed(check, path, how.look)
         refuse_misshapen(db)
         notice = upgrade(db, path, how)
     except BaseException as fault:
@@ -106,10 +108,13 @@ def _open(path: Path, how: How) -> Opened:
     return Opened(db, path, check, notice=notice)
 
 
-def _heed(check: FileCheck, path: Path) -> None:
+def _heed(check: FileCheck, path: Path, look: Look) -> None:
     """Wait for a check as long as is worth it; to its end if damage was found after an earlier opening."""
     is_suspected = suspicion_of(path).exists()
-    if problem := check.wait(None if is_suspected else PATIENCE_S):
+    while is_suspected and not check.is_done:
+        look()
+        check.wait(_LOOK_S)
+    if problem := check.wait(PATIENCE_S):
         raise malformed(problem)
     if is_suspected:
         suspicion_of(path).unlink(missing_ok=True)
@@ -169,6 +174,10 @@ def repair(path: Path, fault: BaseException | None, how: How) -> StoreError:
             f"The chat database {path} is damaged ({fault}) and cannot be repaired: {refusal}.",
             "Free some space and check the permissions of its folder, then start again. Nothing was deleted.",
         ) from refusal
+    except BaseException:  # it was stopped: the next opening begins again
+        for suffix in COMPANIONS:
+            path.with_name(fresh.name + suffix).unlink(missing_ok=True)
+        raise
     logger.warning("The chat database was damaged (%s); kept as %s; saved: %s", fault, aside, saved)
     return StoreError(
         f"The chat database was damaged ({fault}). {saved.words()} A new file was made of that; the damaged one was"
@@ -201,7 +210,7 @@ def _keep(source: Path, target: Path) -> None:
 def _salvage_into(fresh: Path, damaged: Path, how: How) -> Salvaged:
     with closing(connect(fresh)) as db:
         migrate(db, how.steps)
-        saved = salvage(damaged, db)
+        saved = salvage(damaged, db, how.look)
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         db.execute("PRAGMA journal_mode = DELETE")  # one file, without companions, is what is renamed
     return saved
@@ -212,9 +221,11 @@ def _salvage_into_memory(path: Path, refusal: StoreError, how: How) -> Opened:
     db = connect(_IN_MEMORY, is_handed_on=how.is_handed_on)
     try:
         migrate(db, how.steps)
-        saved = salvage(path, db)
-    except (OSError, sqlite3.Error):
+        saved = salvage(path, db, how.look)
+    except BaseException as fault:
         db.close()
+        if not isinstance(fault, OSError | sqlite3.Error):
+            raise
         raise refusal from None
     notice = StoreError(f"{refusal.message} {saved.words()} What you write now is not saved.", refusal.hint)
     return Opened(db, path, FileCheck(None), notice=notice, is_on_disk=False)

@@ -8,6 +8,14 @@ Progress = Callable[[int, int], None]
 """Is told how much of how much is done; what it raises ends the work, with nothing half done."""
 
 
+Look = Callable[[], None]
+"""Is called now and then by work that cannot say how far it is; what it raises ends the work, as with progress."""
+
+
+def no_look() -> None:
+    """Let it go on."""
+
+
 def no_progress(_n_done: int, _n_all: int) -> None:
     """Tell nobody."""
 

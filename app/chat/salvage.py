@@ -17,6 +17,7 @@ from app.chat.conversation import counted
 from app.chat.database import now, time_out
 from app.chat.drafts import NEW_DRAFT, NEW_FILES
 from app.chat.pages import Value, rows
+from app.chat.progress import Look, no_look
 
 _ROLES = ("system", "user", "assistant")
 _STATES = ("complete", "streaming", "interrupted")
@@ -67,8 +68,8 @@ class _Found:
     kept: dict[Value, Value] = field(default_factory=dict)
 
 
-def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
-    """Write what can be read of a damaged database into an empty one.
+def salvage(damaged: Path, db: sqlite3.Connection, look: Look = no_look) -> Salvaged:
+    """Write what can be read of a damaged database into an empty one; ``look`` is called for each row.
 
     Raises:
         OSError: the damaged file cannot be read at all.
@@ -76,6 +77,7 @@ def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
     """
     found = _Found()
     for row_id, values in rows(damaged):
+        look()
         _sort(found, row_id, values)
     lost = {_int(values[1]) for values in found.messages.values()} - set(found.conversations)
     messages, n_moved = _mended(found.messages)
@@ -88,7 +90,7 @@ def salvage(damaged: Path, db: sqlite3.Connection) -> Salvaged:
                 "INSERT OR IGNORE INTO preset(id, name, settings, updated_at) VALUES (?, ?, ?, ?)", (n, *values[1:4])
             )
         _insert(db, "conversation", CONVERSATION, _conversations(found, lost, messages))
-        _insert(db, "message", MESSAGE, ((n, v[1:]) for n, v in messages.items()))
+        _insert(db, "message", MESSAGE, ((n, v[1:]) for n, v in _looked_at(messages, look)))
         chosen = {n: values[8] for n, values in messages.items()} | found.chosen  # from before it had a table
         pairs = [pair for pair in chosen.items() if pair[0] in messages and pair[1] in messages]
         db.executemany("INSERT INTO chosen(message_id, child_id) VALUES (?, ?)", pairs)
@@ -208,6 +210,12 @@ def _conversations(found: _Found, lost: set[int], messages: dict[int, Row]) -> I
     moment = time_out(now())
     for row_id in lost:
         yield row_id, (_LOST_TITLE, moment, moment, last.get(row_id), "", None, 0, None, None, None)
+
+
+def _looked_at(found: dict[int, Row], look: Look) -> Iterator[tuple[int, Row]]:
+    for one in found.items():
+        look()
+        yield one
 
 
 def _insert(db: sqlite3.Connection, table: str, columns: tuple[str, ...], found: Iterator[tuple[int, Row]]) -> None:

@@ -302,6 +302,18 @@ def version_of(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
+def _is_due(db: sqlite3.Connection, number: int) -> bool:
+    """Whether a step is to be done; if not, another process has just done it.
+
+    Raises:
+        sqlite3.OperationalError: steps before it, which had been done, are not.
+    """
+    found = version_of(db)
+    if found < number:
+        raise sqlite3.OperationalError("another process put an older database in its place")
+    return found == number
+
+
 def migrate(
     db: sqlite3.Connection, steps: tuple[Step, ...] = MIGRATIONS, note: Progress = no_progress, *, n_before: int = 0
 ) -> None:
@@ -312,13 +324,16 @@ def migrate(
         steps: all steps there are, those that it has behind it included.
         note: is told how far that is; what it raises ends it, with the step that was under way undone.
         n_before: how many parts as long as a step have been done before.
+
+    Raises:
+        sqlite3.Error: a step failed, or found less than the steps before it had left.
     """
     first = version_of(db)
     for number in range(first, len(steps)):
         part = part_of(note, n_before + number - first, n_before + len(steps) - first)
         db.execute("BEGIN IMMEDIATE")
         try:
-            if version_of(db) == number:  # else another process has just done it
+            if _is_due(db, number):
                 steps[number](db, part)
                 part(1, 1)
                 db.execute(f"PRAGMA user_version = {number + 1}")

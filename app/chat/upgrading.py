@@ -7,29 +7,35 @@ step, and goes on there at its next start.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
+import sys
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from app.chat.database import now
-from app.chat.progress import Progress, no_progress, part_of
+from app.chat.progress import Look, Progress, no_look, no_progress, part_of
 from app.chat.schema import MIGRATIONS, Step, migrate, version_of
 from app.errors import StoreError
 
 KEPT_COPIES = 3
 _PAGES_AT_ONCE = 1000
+_HALF_COPY = re.compile(r"\.copying-(\d{1,9})")
 
 
 class How(NamedTuple):
     """How a database is opened: the steps to the newest version, and who is told how far they are.
 
-    ``is_handed_on``: whoever opens it gives it to another thread, where it stays.
+    ``is_handed_on``: whoever opens it gives it to another thread, where it stays. ``look`` is called during a repair or
+    a long check, of which nobody knows how far it is.
     """
 
     steps: tuple[Step, ...] = MIGRATIONS
     note: Progress = no_progress
     is_handed_on: bool = False
+    look: Look = no_look
 
 
 class NotUpgradedError(StoreError):
@@ -50,15 +56,26 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
         migrate(db, how.steps)
         return None
     copy = _copy_before(db, path, version, part_of(how.note, 0, n_parts))
+    is_as_left = _unwritten_by_others(db)
     _forget_old_copies(path)  # also of starts that were killed here
     try:
         migrate(db, how.steps, how.note, n_before=1)
     except BaseException as fault:
-        _bring_back(db, copy, path)
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        is_ours = not _is_locked(fault) and is_as_left()
+        if is_ours:
+            _bring_back(db, copy, path)
         if not isinstance(fault, sqlite3.Error):
             with suppress(OSError):
                 copy.unlink()  # it was stopped, and everything is as it was
             raise
+        if not is_ours:
+            raise NotUpgradedError(
+                f"Another program is making the chat database {path} ready ({fault}). Your conversations can be read;"
+                " what you write now is not saved.",
+                "Wait until it has done so, or close it; then start again.",
+            ) from fault
         raise NotUpgradedError(
             f"The chat database {path} could not be upgraded to format {len(how.steps)}: {fault}. It is as it was, and"
             " what you write now is not saved.",
@@ -73,7 +90,8 @@ def _copy_before(db: sqlite3.Connection, path: Path, version: int, note: Progres
     """Copy the database, its log included; a copy under its name is whole."""
     stamp = now().strftime("%Y%m%d-%H%M%S")
     copy = path.with_name(f"{path.name}.format-{version}-{stamp}")
-    part = path.with_name(f"{path.name}.copying")  # the same name each time: a kill leaves one at most
+    part = path.with_name(f"{path.name}.copying-{os.getpid()}")  # of two processes that copy at once each has its own
+    _forget_half_copies(path)
     try:
         part.unlink(missing_ok=True)
         with closing(sqlite3.connect(part)) as target:
@@ -94,10 +112,24 @@ def _copy_before(db: sqlite3.Connection, path: Path, version: int, note: Progres
     return copy
 
 
+def _is_locked(fault: BaseException) -> bool:
+    """Whether another process has the database: what it does there is not to be undone."""
+    words = str(fault)
+    return isinstance(fault, sqlite3.OperationalError) and ("locked" in words or "busy" in words)
+
+
+def _unwritten_by_others(db: sqlite3.Connection) -> Callable[[], bool]:
+    """Return what says whether nobody else has written to a database since now."""
+
+    def seen() -> int:
+        return int(db.execute("PRAGMA data_version").fetchone()[0])
+
+    before = seen()
+    return lambda: seen() == before
+
+
 def _bring_back(db: sqlite3.Connection, copy: Path, path: Path) -> None:
     """Make the database what its copy is, in one transaction of SQLite's own."""
-    if db.in_transaction:
-        db.execute("ROLLBACK")
     try:
         with closing(sqlite3.connect(copy)) as source:
             if version_of(source) != version_of(db):  # steps before the failed one had been carried out
@@ -109,8 +141,26 @@ def _bring_back(db: sqlite3.Connection, copy: Path, path: Path) -> None:
         ) from fault
 
 
+def _forget_half_copies(path: Path) -> None:
+    """Give back what processes took that were killed while they copied."""
+    import psutil
+
+    for left in path.parent.glob(f"{path.name}.copying*"):
+        maker = _HALF_COPY.search(left.name)
+        if maker is None or not psutil.pid_exists(int(maker[1])):
+            with suppress(OSError):
+                left.unlink()
+
+
 def _forget_old_copies(path: Path) -> None:
+    """Keep the newest copies and the first of the oldest format, which later starts cannot make again."""
     copies = sorted(path.parent.glob(f"{path.name}.format-*"), key=lambda copy: copy.stat().st_mtime)
-    for old in copies[:-KEPT_COPIES]:
+    oldest = min(copies, key=_format_of, default=None)
+    for old in [copy for copy in copies if copy != oldest][: -KEPT_COPIES + 1]:
         with suppress(OSError):
             old.unlink()
+
+
+def _format_of(copy: Path) -> int:
+    number = copy.name.rpartition(".format-")[2].partition("-")[0]
+    return int(number) if number.isdecimal() else sys.maxsize

@@ -146,7 +146,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(path):
 
 def test_without_room_for_the_copy_nothing_is_upgraded(path):
     old_database(path)
-    path.with_name("chats.db.copying").mkdir()  # SQLite cannot write the copy there
+    path.with_name(f"chats.db.copying-{os.getpid()}").mkdir()  # SQLite cannot write the copy there
     before = content(path)
     with closing(ChatStore(path)) as store:
         assert "copy cannot be written" in store.notice.message
@@ -185,6 +185,30 @@ def test_few_copies_are_kept(path):
     assert any("format-1-" in name for name in kept)
 
 
+def test_the_first_copy_of_the_oldest_format_outlives_starts_that_were_killed(path):
+    for n, number in enumerate((1, 1, 2, 3, 3, 3)):
+        copy = path.with_name(f"chats.db.format-{number}-2020010{n}-000000")
+        copy.touch()
+        os.utime(copy, (n, n))
+    old_database(path)
+    ChatStore(path).close()
+    kept = sorted(p.name for p in path.parent.glob("chats.db.format-*"))
+    assert len(kept) == KEPT_COPIES
+    assert "chats.db.format-1-20200100-000000" in kept
+    assert "chats.db.format-3-20200105-000000" in kept
+
+
+def test_half_copies_of_those_that_are_gone_go_and_of_those_that_run_stay(path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    names = ("copying", f"copying-{gone.pid}", f"copying-{gone.pid}-journal", f"copying-{os.getppid()}")
+    for name in names:
+        path.with_name(f"chats.db.{name}").touch()
+    old_database(path)
+    ChatStore(path).close()
+    assert [p.name for p in path.parent.glob("chats.db.copying*")] == [f"chats.db.copying-{os.getppid()}"]
+
+
 def test_two_that_upgrade_at_once_do_it_once(path):
     old_database(path)
     calls, gate = [], threading.Barrier(2)
@@ -205,6 +229,76 @@ def test_two_that_upgrade_at_once_do_it_once(path):
     for thread in threads:
         thread.join()
     assert calls == [1]
+
+
+def upgraded_by_another(path, fault):
+    """Return a step in which another process upgrades the whole database, and that fails then."""
+
+    def step(db, _note):
+        db.execute("ROLLBACK")  # as one that has not got the lock
+        with closing(ChatStore(path)) as other:
+            other.append(1, "user", "written after the upgrade")
+        db.execute("BEGIN")
+        raise fault
+
+    return step
+
+
+@pytest.mark.parametrize(
+    "fault", [sqlite3.OperationalError("database is locked"), sqlite3.DatabaseError("broken"), RuntimeError()]
+)
+def test_what_another_process_has_upgraded_meanwhile_is_not_undone(path, fault):
+    old_database(path)
+    how = How((MIGRATIONS[0], upgraded_by_another(path, fault), *MIGRATIONS[2:]))
+    if isinstance(fault, RuntimeError):
+        with pytest.raises(RuntimeError):
+            open_database(path, how)
+    else:
+        opened = open_database(path, how)
+        opened.connection.close()
+        assert "Another program" in opened.notice.message
+        assert not opened.is_on_disk
+    with closing(ChatStore(path)) as store:
+        assert store.notice is None
+        assert store.all_messages(1)[-1].text == "written after the upgrade"
+        assert store.integrity() == "ok"
+
+
+def test_who_has_not_got_the_lock_reads_and_undoes_nothing(path):
+    old_database(path)
+    holder = connect(path)
+    with closing(holder):
+        holder.execute("BEGIN IMMEDIATE")
+        with closing(ChatStore(path)) as store:
+            assert not store.is_on_disk
+            assert "Another program" in store.notice.message
+            assert len(store.search("albatross")) == 30
+        migrate_held(holder)
+        holder.execute("COMMIT")
+    with closing(ChatStore(path)) as store:
+        assert store.notice is None
+        assert len(store.search("albatross")) == 30
+
+
+def migrate_held(db):
+    """Do the steps that are left in a transaction that is open."""
+    for number in range(version_of(db), len(MIGRATIONS)):
+        MIGRATIONS[number](db, lambda *_: None)
+    db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def test_an_upgrade_that_another_process_puts_back_does_not_go_on(path):
+    old_database(path)
+    with closing(connect(path)) as db, closing(connect(path)) as other:
+
+        def put_back(statement):
+            if statement.startswith("BEGIN") and version_of(other) == 2:
+                other.execute("PRAGMA user_version = 1")
+
+        db.set_trace_callback(put_back)
+        with pytest.raises(sqlite3.OperationalError, match="older"):
+            migrate(db, MIGRATIONS[:3])
+        assert version_of(other) == 1
 
 
 @pytest.mark.parametrize("with_log", [False, True])
