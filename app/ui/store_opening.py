@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -16,17 +17,27 @@ from app.ui.tr import tr
 from app.ui.work_dialog import Work, WorkDialog
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from app.ui.main_window import MainWindow
 
 PATIENCE_S = 0.35
 """How long the window waits without a word: most databases are open by then, and nothing flickers."""
 
+LONG_S = 1.0
+"""How long work that says nothing of itself goes on without a dialog."""
+
 _LOOK_S = 0.05
 _OPENING = tr("Opening your conversations…")
 _UPGRADING = tr(
-    "Making your conversations ready for this version of Slipstream… A copy of them as they were is kept. If you quit"
-    " now, nothing is lost, and the next start begins again."
+    "Making your conversations ready for this version of Slipstream… If you quit now, nothing is lost, and the next"
+    " start begins again."
 )
+_CHECKING = tr(
+    "Opening your conversations takes longer than usual: their file is checked, and repaired if it is damaged. If you"
+    " quit now, nothing is lost, and the next start begins again."
+)
+_STOPPING = tr("Stopping…")
 
 
 def open_store(how: How | None = None) -> ChatStore:
@@ -43,37 +54,80 @@ async def open_store_behind(window: MainWindow, steps: tuple[Step, ...] = MIGRAT
     work = Work()
     pool = ThreadPoolExecutor(1, thread_name_prefix="chat-opening")
     try:
-        opening = pool.submit(open_store, How(steps, work.note, is_handed_on=True))
+        opening = pool.submit(open_store, How(steps, work.note, is_handed_on=True, look=work.look))
         try:
             return opening.result(PATIENCE_S)
         except TimeoutError:
-            return await _wait(window, work, opening)
+            return await wait_for_store(window, work, opening)
     finally:
         pool.shutdown(wait=False)
 
 
-async def _wait(window: MainWindow, work: Work, opening: Future[ChatStore]) -> ChatStore | None:
+async def wait_for_store(window: MainWindow, work: Work, opening: Future[ChatStore]) -> ChatStore | None:
     """Say what is done; nothing can be typed meanwhile, as nobody could keep it."""
-    dialog: WorkDialog | None = None
-    window.enable_parts(is_on=False)
-    window.show_status(_OPENING)
-    window.close_requested.connect(work.stop)
+    waiting = Waiting(window, work)
     try:
         while not opening.done():
-            if work.has_begun and dialog is None:
-                dialog = WorkDialog(window, _UPGRADING, work)
-                dialog.cancel.setText(tr("Quit"))
-                dialog.open()
+            waiting.show()
             await asyncio.sleep(_LOOK_S)
         store = opening.result()
     except StoppedError:
         return None
     finally:
-        if dialog is not None:
-            dialog.end()
-        window.close_requested.disconnect(work.stop)
-        window.enable_parts(is_on=True)
-    if work.is_stopped:  # when all was done already
-        store.close()
-        return None
-    return store
+        waiting.end()
+    if not work.is_stopped:
+        return store
+    if store.damage is not None:  # it is said once, and nobody would have seen it
+        window.is_close_requested = False
+        return store
+    store.close()  # all was done already
+    return None
+
+
+class Waiting:
+    """What the window says and takes while the conversations are being opened."""
+
+    def __init__(self, window: MainWindow, work: Work) -> None:
+        self._window, self._work = window, work
+        self._began_s = time.monotonic()
+        self._dialog: WorkDialog | None = None
+        window.enable_parts(is_on=False)
+        window.show_status(_OPENING)
+        window.close_requested.connect(self.stop)
+        window.files_given.connect(self.keep_files)
+        if window.is_close_requested:  # before anybody listened
+            self.stop()
+
+    def show(self) -> None:
+        """Say what is done, once it takes long."""
+        is_long = self._work.has_begun or time.monotonic() > self._began_s + LONG_S
+        if self._work.is_stopped or not is_long:
+            return
+        if self._dialog is None:
+            self._dialog = WorkDialog(self._window, _CHECKING, self._work)
+            self._dialog.cancel.setText(tr("Quit"))
+            self._dialog.progress.setRange(0, 0)
+            self._dialog.open()
+        if self._work.has_begun and self._dialog.progress.maximum() == 0:
+            self._dialog.say(_UPGRADING)
+            self._dialog.progress.setRange(0, 100)
+
+    def stop(self) -> None:
+        """Quit: the work ends at its next step."""
+        if self._dialog is not None:
+            self._dialog.reject()
+        else:
+            self._work.stop()
+            self._window.show_status(_STOPPING)
+
+    def keep_files(self, paths: list[Path]) -> None:
+        """Keep model files that are opened with the program meanwhile, for who takes them."""
+        self._window.wanted_files = [*self._window.wanted_files, *paths]
+
+    def end(self) -> None:
+        """Let the window be used."""
+        if self._dialog is not None:
+            self._dialog.end()
+        self._window.close_requested.disconnect(self.stop)
+        self._window.files_given.disconnect(self.keep_files)
+        self._window.enable_parts(is_on=True)

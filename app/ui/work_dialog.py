@@ -40,6 +40,14 @@ class Work:
         """
         self.has_begun = True
         self.fraction = n_done / n_all if n_all else 1.0
+        self.look()
+
+    def look(self) -> None:
+        """Go on, if nobody asked to stop: for work that cannot say how far it is.
+
+        Raises:
+            StoppedError: somebody did.
+        """
         if self._stop.is_set():
             raise StoppedError
 
@@ -74,6 +82,11 @@ class WorkDialog(QDialog):
     def on_look(self) -> None:
         """Show how far it is."""
         self.progress.setValue(round(100 * self._work.fraction))
+
+    def say(self, words: str) -> None:
+        """Say what is done now."""
+        self.words.setText(words)
+        self.progress.setAccessibleName(words)
 
     def reject(self) -> None:
         """Stop the work; the dialog goes when it has ended."""

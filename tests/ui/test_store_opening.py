@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+from concurrent.futures import Future
 from contextlib import closing
+from pathlib import Path
 
+import pytest
 import qasync
 
+from app.chat.checking import suspicion_of
 from app.chat.database import connect
 from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore, store_path
 from app.chat.upgrading import How
-from app.ui.store_opening import open_store, open_store_behind
-from app.ui.work_dialog import WorkDialog
-from tests.chat.test_opening import content, old_database
+from app.errors import StoreError
+from app.models.transfer import StoppedError
+from app.ui.store_opening import open_store, open_store_behind, wait_for_store
+from app.ui.work_dialog import Work, WorkDialog
+from tests.chat.test_opening import content, old_database, spoil
 from tests.ui.conftest import shows_dialog
 
 pytestmark = shows_dialog
@@ -51,6 +58,7 @@ def test_an_upgrade_is_said_with_its_progress_while_the_window_lives(home, qapp,
         opening = asyncio.ensure_future(open_store_behind(window, held(gate)))
         dialog = await shown(window)
         assert "for this version" in dialog.words.text()
+        assert "copy" not in dialog.words.text(), "none is made of a file that cannot be written"
         assert not window.composer.isEnabled()
         while dialog.progress.value() < 90:  # the copy, the other steps and half of the last
             await asyncio.sleep(0.02)
@@ -98,6 +106,97 @@ def test_closing_the_window_meanwhile_is_quitting(home, qapp, window):
         return await opening
 
     assert run(qapp, story) is None
+
+
+def test_a_close_before_anybody_listened_is_quitting(home, qapp, window):
+    gate = threading.Event()
+    old_database(store_path())
+    before = content(store_path())
+
+    async def story():
+        window.close()
+        opening = asyncio.ensure_future(open_store_behind(window, held(gate)))
+        while window.status != "Stopping…":
+            await asyncio.sleep(0.02)
+        gate.set()
+        return await opening
+
+    assert run(qapp, story) is None
+    assert content(store_path()) == before
+
+
+def test_model_files_that_are_opened_meanwhile_wait_for_the_program(home, qapp, window):
+    gate = threading.Event()
+    old_database(store_path())
+    window.wanted_files = [Path("one.gguf")]
+
+    async def story():
+        opening = asyncio.ensure_future(open_store_behind(window, held(gate)))
+        await shown(window)
+        window.files_given.emit([Path("two.gguf")])
+        gate.set()
+        return await opening
+
+    run(qapp, story).close()
+    assert window.wanted_files == [Path("one.gguf"), Path("two.gguf")]
+    window.files_given.emit([Path("three.gguf")])
+    assert len(window.wanted_files) == 2, "from now on the program takes them"
+
+
+def test_a_repair_that_takes_long_is_said_and_quitting_leaves_it_to_the_next_start(home, qapp, window, expect_log):
+    gate = threading.Event()
+    with closing(ChatStore()) as store:
+        for n in range(100):
+            store.append(store.create(f"c{n}").id, "user", f"text {n} " * 50)
+    spoil(store_path())
+    before = store_path().read_bytes()
+
+    async def story():
+        opening = asyncio.ensure_future(open_store_behind(window, held(gate)))
+        dialog = await shown(window)
+        assert "repaired" in dialog.words.text()
+        assert dialog.progress.maximum() == 0, "how far it is, nobody knows"
+        dialog.cancel.click()
+        assert dialog.words.text() == "Stopping…"
+        gate.set()
+        return await opening
+
+    assert run(qapp, story) is None
+    assert store_path().read_bytes() == before
+    assert not [p for p in store_path().parent.iterdir() if "damaged" in p.name or "repaired" in p.name]
+    expect_log("database was damaged")
+    with closing(ChatStore()) as store:
+        assert store.damage is not None
+
+
+def test_a_check_that_is_waited_for_to_its_end_can_be_stopped(home):
+    with closing(ChatStore()) as store:
+        chat = store.create()
+        for n in range(100):
+            store.append(chat.id, "user", f"{n} " + os.urandom(100_000).hex())
+    suspicion_of(store_path()).touch()
+    work = Work()
+    work.stop()
+    with pytest.raises(StoppedError):
+        ChatStore(how=How(note=work.note, look=work.look))
+    assert suspicion_of(store_path()).exists()
+
+
+def test_what_was_wrong_with_a_file_is_said_also_to_who_wanted_to_quit(home, qapp, window):
+    with closing(ChatStore()) as store:
+        store.damage = StoreError("The chat database was damaged.", "Keep it.")
+        work, opening = Work(), Future()
+        opening.set_result(store)
+        window.close()
+        work.stop()
+
+        async def story():
+            return await wait_for_store(window, work, opening)
+
+        assert run(qapp, story) is store
+        assert not window.is_close_requested
+        store.damage = None
+        assert run(qapp, story) is None
 
 
 def test_what_opens_at_once_is_there_at_once_and_nothing_is_said(home, qapp, window):
