@@ -59,7 +59,7 @@ def read_path(path: Path) -> Imported:
         if path.is_dir():
             return _read_folder(path)
         if path.stat().st_size > MAX_BYTES:
-            raise _unknown(f"{path.name} is larger than {MAX_BYTES >> 20} MB")
+            raise _unknown(f"{path.name} is larger than {MAX_BYTES >> 20} MB.")
         return read_chats(path.read_bytes(), path)
     except OSError as fault:
         raise ExportError(
@@ -79,12 +79,12 @@ def read_chats(data: bytes, path: Path | None = None) -> Imported:
     value, lines = _parse(data)
     found = _read_value(value, data, left_out) if lines is None else _read_lines(lines, path, left_out)
     if found is None:
-        raise _unknown("There is no conversation in this file")
+        raise _unknown("There is no conversation in this file.")
     format_name, records = found
     kept = tuple(record for record in records if record is not None)
     shelf = _shelf_in(value, data)
     if not (kept or shelf):
-        raise _unknown(f"There is no message in this file ({format_name})")
+        raise _unknown(f"There is no message in this file ({format_name}).")
     return Imported(kept, format_name, tuple(left_out.most_common()), shelf)
 
 
@@ -102,11 +102,11 @@ def _parse(data: bytes) -> tuple[object, list[object] | None]:
     except (ValueError, RecursionError) as fault:
         lines = [line for line in data.split(b"\n") if line.strip()]
         if len(lines) < 2:
-            raise _unknown(f"This is not JSON ({fault})") from fault
+            raise _unknown(f"This is not JSON ({fault}).") from fault
         try:
             return None, [_decoded(line) for line in lines]
         except (ValueError, RecursionError) as second:
-            raise _unknown(f"This is not JSON ({second})") from second
+            raise _unknown(f"This is not JSON ({second}).") from second
     # A file of one line is a document and lines alike: what Jan writes is known by its content.
     return (None, [value]) if foreign.is_jan([value]) else (value, None)
 
@@ -200,7 +200,7 @@ def _read_ours(schema: str, data: bytes) -> Sequence[ConversationRecord]:
         raise ExportError(
             f"This file of Slipstream's is damaged, or a newer version wrote it: {fault}.", "Export it again."
         ) from fault
-    raise _unknown(f"This file has the format {schema!r}")
+    raise _unknown(f"This file has the format {schema!r}.")
 
 
 class _Path(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,7 +247,7 @@ def _read_folder(folder: Path) -> Imported:
         names[one.format_name] += 1
         left_out.update(dict(one.left_out))
     if not records:
-        raise _unknown(f"There is no conversation of Jan's or LM Studio's in {folder}")
+        raise _unknown(f"There is no conversation of Jan's or LM Studio's in {folder}.")
     return Imported(tuple(records), " and ".join(names), tuple(left_out.most_common()))
 
 
@@ -257,16 +257,18 @@ def _from_zip(data: bytes) -> bytes:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             names = archive.namelist()
             if _MANIFEST in names:
-                raise ExportError("This is a backup of everything.", "Restore it: chats restore FILE.")
+                raise ExportError(
+                    "This is a backup of everything.", "Restore it, instead of importing it: chats restore FILE."
+                )
             name = next((name for name in names if Path(name).name == _CHATGPT_FILE), None)
             if name is None or archive.getinfo(name).file_size > MAX_BYTES:
-                raise _unknown("There are no conversations in this archive")
+                raise _unknown("There are no conversations in this archive.")
             return archive.read(name)
     except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as fault:
-        raise _unknown(f"This archive is damaged ({fault})") from fault
+        raise _unknown(f"This archive is damaged ({fault}).") from fault
 
 
 def _unknown(what: str) -> ExportError:
     return ExportError(
-        f"{what}.", "Slipstream reads its own JSON, OpenAI messages, and the exports of ChatGPT, LM Studio and Jan."
+        what, "Slipstream reads its own JSON, OpenAI messages, and the exports of ChatGPT, LM Studio and Jan."
     )

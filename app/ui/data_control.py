@@ -22,6 +22,7 @@ from app.paths import config_dir, data_dir
 from app.ui.actions import WindowAction
 from app.ui.question import Question
 from app.ui.reveal import show_folder
+from app.ui.said import said
 from app.ui.tr import tr
 from app.ui.work_dialog import Work, WorkDialog
 
@@ -198,7 +199,7 @@ class DataControl(QObject):
         await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
         self._chats.refresh()
         self.presets_added.emit()
-        self._say(" ".join(f"{path.name}: {one.words()}" for path, one in zip(paths, found, strict=True)))
+        self._say(" ".join(found_words(path.name, one) for path, one in zip(paths, found, strict=True)))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         if any(not task.done() for task in self._tasks):  # one that has ended stays in the set for a moment
@@ -287,6 +288,28 @@ def _read_all(paths: list[Path], note: Progress) -> list[Imported]:
 def conversations_words(n: int) -> str:
     """How many conversations."""
     return tr("{n:,} conversation(s)", None, n).format(n=n)
+
+
+def found_words(name: str, found: Imported) -> str:
+    """Say what a file holds."""
+    n = sum(len(record.messages) for record in found.records)
+    words = tr("{name}: {conversations_words} with {messages_words} ({format_name}).").format(
+        name=name,
+        conversations_words=conversations_words(len(found.records)),
+        messages_words=tr("{n:,} message(s)", None, n).format(n=n),
+        format_name=found.format_name,
+    )
+    if found.shelf:
+        beside = tr("Beside them {folders_words} and {presets_words}.").format(
+            folders_words=tr("%n folder(s)", None, len(found.shelf.folders)),
+            presets_words=tr("%n preset(s)", None, len(found.shelf.presets)),
+        )
+        words = f"{words} {beside}"
+    if found.left_out:
+        missing = ", ".join(f"{number:,} {said(what)}" for what, number in found.left_out)
+        without = tr("Left out: {missing}.").format(missing=missing)
+        words = f"{words} {without}"
+    return words
 
 
 def export_day() -> str:

@@ -1213,8 +1213,12 @@ gelöscht {when}, %n Nachrichten</numerusform>
         <translation>Die Unterhaltungen werden geöffnet…</translation>
     </message>
     <message>
-        <source>Making your conversations ready for this version of Slipstream… A copy of them as they were is kept. If you quit now, nothing is lost, and the next start begins again.</source>
-        <translation>Die Unterhaltungen werden für diese Version von Slipstream vorbereitet… Eine Kopie des bisherigen Stands bleibt erhalten. Wer jetzt beendet, verliert nichts; der nächste Start beginnt von vorn.</translation>
+        <source>Making your conversations ready for this version of Slipstream… If you quit now, nothing is lost, and the next start begins again.</source>
+        <translation>Ihre Unterhaltungen werden für diese Version von Slipstream vorbereitet … Wenn Sie jetzt beenden, geht nichts verloren, und der nächste Start beginnt von vorn.</translation>
+    </message>
+    <message>
+        <source>Opening your conversations takes longer than usual: their file is checked, and repaired if it is damaged. If you quit now, nothing is lost, and the next start begins again.</source>
+        <translation>Das Öffnen Ihrer Unterhaltungen dauert länger als sonst: Ihre Datei wird geprüft und, falls sie beschädigt ist, repariert. Wenn Sie jetzt beenden, geht nichts verloren, und der nächste Start beginnt von vorn.</translation>
     </message>
     <message>
         <source>{hint} Until then conversations are not saved.</source>
@@ -1975,6 +1979,39 @@ Einstellungen: {config_dir}</translation>
             <numerusform>{n:,} Unterhaltung</numerusform>
             <numerusform>{n:,} Unterhaltungen</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>{name}: {conversations_words} with {messages_words} ({format_name}).</source>
+        <translation>{name}: {conversations_words} mit {messages_words} ({format_name}).</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n:,} message(s)</source>
+        <translation>
+            <numerusform>{n:,} Nachricht</numerusform>
+            <numerusform>{n:,} Nachrichten</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Beside them {folders_words} and {presets_words}.</source>
+        <translation>Daneben {folders_words} und {presets_words}.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n folder(s)</source>
+        <translation>
+            <numerusform>%n Ordner</numerusform>
+            <numerusform>%n Ordner</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n preset(s)</source>
+        <translation>
+            <numerusform>%n Vorlage</numerusform>
+            <numerusform>%n Vorlagen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Left out: {missing}.</source>
+        <translation>Weggelassen: {missing}.</translation>
     </message>
     <message>
         <source>&amp;Export all conversations…</source>
@@ -6588,6 +6625,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Die Chatdatenbank {path} muss erneuert werden, und ihre Kopie lässt sich nicht schreiben: {reason}. Ihre Unterhaltungen lassen sich lesen; was Sie jetzt schreiben, wird nicht gespeichert.</translation>
     </message>
     <message>
+        <source>Another program is making the chat database {path} ready ({reason}). Your conversations can be read; what you write now is not saved.</source>
+        <translation>Ein anderes Programm bereitet die Chatdatenbank {path} gerade vor ({reason}). Ihre Unterhaltungen lassen sich lesen; was Sie jetzt schreiben, wird nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Wait until it has done so, or close it; then start again.</source>
+        <translation>Warten Sie, bis es damit fertig ist, oder schließen Sie es; starten Sie dann neu.</translation>
+    </message>
+    <message>
         <source>Free as much space as the file takes, then start again. The file was not touched.</source>
         <translation>Schaffen Sie so viel Platz, wie die Datei belegt, dann starten Sie neu. Die Datei wurde nicht angerührt.</translation>
     </message>
@@ -6644,8 +6689,116 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Beginnen Sie eine neue.</translation>
     </message>
     <message>
+        <source>A folder needs a name.</source>
+        <translation>Ein Ordner braucht einen Namen.</translation>
+    </message>
+    <message>
+        <source>A preset needs a name.</source>
+        <translation>Eine Vorlage braucht einen Namen.</translation>
+    </message>
+    <message>
+        <source>Type one.</source>
+        <translation>Geben Sie einen ein.</translation>
+    </message>
+    <message>
         <source>There is a preset “{name}” already.</source>
         <translation>Die Vorlage „{name}“ gibt es schon.</translation>
+    </message>
+    <message>
+        <source>What you write now is not saved.</source>
+        <translation>Was Sie jetzt schreiben, wird nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>This backup is damaged: its table of contents is too long.</source>
+        <translation>Diese Sicherung ist beschädigt: Ihr Inhaltsverzeichnis ist zu lang.</translation>
+    </message>
+    <message>
+        <source>This backup holds a file for a place that is not ours: {path}.</source>
+        <translation>Diese Sicherung enthält eine Datei für einen Ort, der nicht unserer ist: {path}.</translation>
+    </message>
+    <message>
+        <source>This file has the format {format_name}; presets have {known}.</source>
+        <translation>Diese Datei hat das Format {format_name}; Vorlagen haben {known}.</translation>
+    </message>
+    <message>
+        <source>Choose a file of presets that Slipstream exported, or start a newer version.</source>
+        <translation>Wählen Sie eine Datei mit Vorlagen, die Slipstream exportiert hat, oder starten Sie eine neuere Version.</translation>
+    </message>
+    <message>
+        <source>Message {number} has messages below it and cannot be taken back.</source>
+        <translation>Unter Nachricht {number} stehen weitere; sie lässt sich nicht zurücknehmen.</translation>
+    </message>
+    <message>
+        <source>Edit it, or switch to an alternative.</source>
+        <translation>Bearbeiten Sie sie, oder wechseln Sie zu einer Alternative.</translation>
+    </message>
+    <message>
+        <source>{name} is larger than {size} MB.</source>
+        <translation>{name} ist größer als {size} MB.</translation>
+    </message>
+    <message>
+        <source>There is no conversation in this file.</source>
+        <translation>In dieser Datei ist keine Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>There is no message in this file ({format_name}).</source>
+        <translation>In dieser Datei ist keine Nachricht ({format_name}).</translation>
+    </message>
+    <message>
+        <source>This is not JSON ({fault}).</source>
+        <translation>Das ist kein JSON ({fault}).</translation>
+    </message>
+    <message>
+        <source>This file has the format {format_name}.</source>
+        <translation>Diese Datei hat das Format {format_name}.</translation>
+    </message>
+    <message>
+        <source>There is no conversation of Jan&apos;s or LM Studio&apos;s in {folder}.</source>
+        <translation>In {folder} ist keine Unterhaltung von Jan oder LM Studio.</translation>
+    </message>
+    <message>
+        <source>There are no conversations in this archive.</source>
+        <translation>In diesem Archiv sind keine Unterhaltungen.</translation>
+    </message>
+    <message>
+        <source>This archive is damaged ({fault}).</source>
+        <translation>Dieses Archiv ist beschädigt ({fault}).</translation>
+    </message>
+    <message>
+        <source>This is a backup of everything.</source>
+        <translation>Das ist eine Sicherung von allem.</translation>
+    </message>
+    <message>
+        <source>Restore it, instead of importing it: chats restore FILE.</source>
+        <translation>Stellen Sie sie wieder her, statt sie zu importieren: chats restore DATEI.</translation>
+    </message>
+    <message>
+        <source>This file of Slipstream&apos;s is damaged, or a newer version wrote it: {fault}.</source>
+        <translation>Diese Datei von Slipstream ist beschädigt, oder eine neuere Version hat sie geschrieben: {fault}.</translation>
+    </message>
+    <message>
+        <source>Export it again.</source>
+        <translation>Exportieren Sie sie noch einmal.</translation>
+    </message>
+    <message>
+        <source>entries that are no conversation</source>
+        <translation>Einträge, die keine Unterhaltung sind</translation>
+    </message>
+    <message>
+        <source>files that could not be read</source>
+        <translation>Dateien, die sich nicht lesen ließen</translation>
+    </message>
+    <message>
+        <source>messages of the role “{role}”</source>
+        <translation>Nachrichten der Rolle „{role}“</translation>
+    </message>
+    <message>
+        <source>tool calls</source>
+        <translation>Werkzeugaufrufe</translation>
+    </message>
+    <message>
+        <source>parts of the kind “{kind}”</source>
+        <translation>Teile der Art „{kind}“</translation>
     </message>
     <message>
         <source>Choose another name.</source>

@@ -10,9 +10,13 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QWidget
 
-from app.chat.database import explain
+from app.chat.archive import ConversationRecord, Shelf
+from app.chat.chat_settings import ConversationSettings, Preset
+from app.chat.database import explain, now
+from app.chat.importing import Imported
 from app.engine.death import died
 from app.errors import EngineDiedError, StoreError
+from app.ui.data_control import found_words
 from app.ui.language import translations_dir
 from app.ui.notice import NoticeBar
 from app.ui.said import fault_words, forget, said, said_each
@@ -24,6 +28,7 @@ from tests.ui.seen_text import text_of
 ROOT = Path(__file__).resolve().parents[2]
 ABOVE = {"ui", "cli", "server"}
 _PLACE = re.compile(r"\{[^{}]*\}")
+REFUSALS = {"StoreError", "NotUpgradedError", "ExportError", "_unknown", "_named"}
 
 
 @pytest.fixture
@@ -52,7 +57,13 @@ def test_each_sentence_is_one_that_the_layers_below_say():
 def shapes(text: str) -> list[str]:
     """Return a sentence as it may stand in a source: whole, put behind another, or behind a word that is taken off."""
     bare = _PLACE.sub("{}", text)
-    return [bare, bare.removeprefix("{}").strip(), bare.removeprefix("{}, ").strip(), f"paused: {bare}"]
+    return [
+        bare,
+        f"{{}} {{}} {bare}",
+        bare.removeprefix("{}").strip(),
+        bare.removeprefix("{}, ").strip(),
+        f"paused: {bare}",
+    ]
 
 
 def test_no_two_sentences_are_the_same():
@@ -104,6 +115,30 @@ def test_a_long_text_costs_no_time(german):
     assert said(hostile) == hostile
     assert said("x" * 10_000_000) == "x" * 10_000_000
     assert watch.took_s < 1
+
+
+def test_each_refusal_of_the_chats_is_a_sentence_that_is_translated():
+    known = {shape.rstrip(".") for text in TEXTS for shape in shapes(text)}
+    missing = []
+    for path in (ROOT / "app" / "chat").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in REFUSALS:
+                texts = [text_of(one) for one in node.args if isinstance(one, ast.Constant | ast.JoinedStr)]
+                shown = [
+                    _PLACE.sub("{}", text).removeprefix("{} {} ").rstrip(".") for text in texts if text is not None
+                ]
+                missing += [f"{path.name}: {text}" for text in shown if text not in known]
+    assert missing == []
+
+
+def test_what_an_import_found_is_in_the_language(german):
+    record = ConversationRecord(created_at=now(), updated_at=now())
+    shelf = Shelf(folders=("Work", "Home"), presets=(Preset(name="Brief", settings=ConversationSettings()),))
+    found = Imported((record,), "ChatGPT", (("tool calls", 3), ("messages of the role “critic”", 1)), shelf)
+    assert found_words("a.json", found) == (
+        "a.json: 1 Unterhaltung mit 0 Nachrichten (ChatGPT). Daneben 2 Ordner und 1 Vorlage."
+        " Weggelassen: 3 Werkzeugaufrufe, 1 Nachrichten der Rolle „critic“."
+    )
 
 
 def test_conditions_and_causes_are_in_the_language(german):
