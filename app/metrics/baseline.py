@@ -3,19 +3,17 @@
 A session has one of its own of answers with speculation off and the draft model in memory, and says so of it.
 
 A baseline is compared only with answers under like conditions; everything else is refused with the reason in
-words (:func:`differences`). Where a context bucket has too few answers, those of its neighbours are taken in if their
-speeds are alike (:data:`ALIKE`): a conversation that grows passes through several. Pairs of a verdict are made of
-answers of one bucket nevertheless. Recorded ones lie in the data folder, one JSON file each.
+words (:func:`differences`). Its answers are of one context bucket, whatever the speeds of the neighbours: an interval
+of several says nothing of any. Recorded ones lie in the data folder, one JSON file each.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import logging
 import math
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -25,7 +23,7 @@ import msgspec
 from app.errors import ExportError, UsageError
 from app.metrics.atomic import replacing
 from app.metrics.columns import StepColumns
-from app.metrics.stats import decode_tps, median, median_interval
+from app.metrics.stats import context_bucket, decode_tps, median_interval
 from app.metrics.values import Conditions, Interval, Run, RunConditions, has_draft_of, is_plain
 from app.metrics.verdict import Sample, usable
 from app.paths import data_dir
@@ -34,28 +32,18 @@ from app.protocol import Step
 MIN_RUNS = 6
 """Fewer runs cannot carry a 95 % interval of a median."""
 
-ALIKE = 0.05
-"""Context buckets whose median speeds differ by no more than this share may have one baseline."""
-
 _EDGE_BYTES = 1024 * 1024
 
 logger = logging.getLogger(__name__)
 
 
-_Pool = dict[int, list[Run]]  # answers by their context buckets
-
-
 class BaselineSample(msgspec.Struct, frozen=True):
-    """One answer of a baseline; ``steps``, of which its speed follows, are missing in what older versions recorded.
-
-    ``context_bucket`` is 0 where it is the baseline's own.
-    """
+    """One answer of a baseline; ``steps``, of which its speed follows, are missing in what older versions recorded."""
 
     run_id: str
     prompt: str
     decode_tps: float
     steps: Sequence[Step] = ()
-    context_bucket: int = 0
 
 
 class Baseline(Conditions, frozen=True, kw_only=True):
@@ -79,15 +67,9 @@ class Baseline(Conditions, frozen=True, kw_only=True):
     draft_file: str | None = None
     mtp_heads: bool = False
 
-    @property
-    def context_buckets(self) -> tuple[int, ...]:
-        """The context buckets that it has answers of, smallest first."""
-        return tuple(sorted({sample.context_bucket or self.context_bucket for sample in self.samples}))
-
     def as_samples(self) -> tuple[Sample, ...]:
         """Its answers as halves of pairs."""
-        own = self.context_bucket
-        return tuple(Sample(s.run_id, s.prompt, s.decode_tps, s.context_bucket or own) for s in self.samples)
+        return tuple(Sample(s.run_id, s.prompt, s.decode_tps, self.context_bucket) for s in self.samples)
 
 
 def fingerprint(path: Path) -> str:
@@ -173,13 +155,12 @@ def _version(version: str) -> str:
 def record(runs: Iterable[Run], *, prompt_set: str, name: str = "") -> tuple[Baseline, ...]:
     """Make the baselines of runs on a named prompt set: one for each context bucket with enough runs, largest first.
 
-    Buckets with too few share one with a neighbour of like speed. Runs that did not complete, are marked, or are too
-    short to say anything, are left out.
+    Runs that did not complete, are marked, or are too short to say anything, are left out.
 
     Raises:
         UsageError: a run had a drafter loaded or fed, conditions differ, or no bucket has :data:`MIN_RUNS` runs.
     """
-    groups: _Pool = {}
+    groups: dict[int, list[Run]] = {}
     first: RunConditions | None = None
     for run in runs:
         if not usable(run) or run.conditions is None:
@@ -195,51 +176,21 @@ def record(runs: Iterable[Run], *, prompt_set: str, name: str = "") -> tuple[Bas
                 f"The runs cannot be averaged: {'; '.join(reasons)}.", "Record under one set of conditions."
             )
         groups.setdefault(run.conditions.context_bucket, []).append(run)
-    enough = sorted((p for p in _pooled(groups) if _count(p) >= MIN_RUNS), key=_count, reverse=True)
+    enough = sorted((g for g in groups.values() if len(g) >= MIN_RUNS), key=len, reverse=True)
     if not enough:
         raise UsageError(
             f"A baseline needs {MIN_RUNS} complete answers of like context length; {_counted(groups)}.",
             "Record more prompts, or more repetitions, with longer answers.",
         )
-    return tuple(_summarise(pool, _largest(pool), "recorded", prompt_set, name or prompt_set) for pool in enough)
+    return tuple(_summarise(group, "recorded", prompt_set, name or prompt_set) for group in enough)
 
 
-def _count(pool: _Pool) -> int:
-    return sum(map(len, pool.values()))
-
-
-def _largest(pool: _Pool) -> int:
-    """Return the context bucket with the most answers, the lowest of several."""
-    return max(sorted(pool), key=lambda bucket: len(pool[bucket]))
-
-
-def _counted(groups: _Pool) -> str:
+def _counted(groups: Mapping[int, Sequence[Run]]) -> str:
     """Say how many answers there are of each context length."""
-    if _count(groups) < MIN_RUNS:
-        return f"there are {_count(groups)}"
-    counts = "; ".join(f"{bucket:,}: {len(groups[bucket])}" for bucket in sorted(groups))
-    return f"by tokens of context there are, at unlike speeds, {counts}"
-
-
-def _pooled(groups: _Pool) -> list[_Pool]:
-    """Join context buckets with too few answers to a neighbour of like speed, those that are most alike first."""
-    pools: list[_Pool] = [{bucket: groups[bucket]} for bucket in sorted(groups)]
-    while True:
-        joined = [
-            (spread, n)
-            for n, (lower, upper) in enumerate(itertools.pairwise(pools))
-            if min(_count(lower), _count(upper)) < MIN_RUNS and (spread := _spread({**lower, **upper})) <= ALIKE
-        ]
-        if not joined:
-            return pools
-        _, n = min(joined)
-        pools[n : n + 2] = [{**pools[n], **pools[n + 1]}]
-
-
-def _spread(pool: _Pool) -> float:
-    """Return by how much the fastest bucket's median speed is above the slowest one's."""
-    medians = [median([run.decode_tps for run in runs if run.decode_tps]) for runs in pool.values()]
-    return max(medians) / min(medians) - 1
+    n = sum(map(len, groups.values()))
+    if n < MIN_RUNS:
+        return f"there are {n}"
+    return f"by tokens of context there are {'; '.join(f'{of:,}: {len(groups[of])}' for of in sorted(groups))}"
 
 
 def live(runs: Sequence[Run], now: Conditions) -> Baseline | None:
@@ -248,38 +199,26 @@ def live(runs: Sequence[Run], now: Conditions) -> Baseline | None:
     Where there are none, one of its own, of those with speculation off that had the draft model of ``now`` in memory.
     """
     plain = [(run, run.conditions) for run in runs if is_plain(run) and usable(run) and run.conditions is not None]
-    kinds = {on: not differences(on, now, bucket=False) for on in {on for _, on in plain}}  # there are but a few
+    kinds = {on: not differences(on, now) for on in {on for _, on in plain}}  # of many answers there are but a few
     alike = [(run, on) for run, on in plain if kinds[on]]
-    bucket = now.context_bucket
-    pool = _pool_of([(run, on) for run, on in alike if on.draft_file is None], bucket)
-    if pool or not isinstance(now, RunConditions):
-        return _summarise(pool, bucket, "live", "", "this session") if pool else None
-    beside = _pool_of([(run, on) for run, on in alike if has_draft_of(on, now)], bucket)
+    group = [run for run, on in alike if on.draft_file is None]
+    if group or not isinstance(now, RunConditions):
+        return _summarise(group, "live", "", "this session") if group else None
+    beside = [run for run, on in alike if has_draft_of(on, now)]
     if not beside:
         return None
-    found = _summarise(beside, bucket, "live", "", "this session, draft model in memory")
+    found = _summarise(beside, "live", "", "this session, draft model in memory")
     return msgspec.structs.replace(found, draft_file=now.draft_file)
 
 
-def _pool_of(alike: Iterable[tuple[Run, RunConditions]], bucket: int) -> _Pool:
-    """Return the answers of a context bucket, with those of its neighbours where they are too few; {} without any."""
-    groups: _Pool = {}
-    for run, on in alike:
-        groups.setdefault(on.context_bucket, []).append(run)
-    if len(own := groups.get(bucket, [])) >= MIN_RUNS:
-        return {bucket: own}
-    return next((pool for pool in _pooled(groups) if bucket in pool), {})
-
-
-def _summarise(pool: _Pool, bucket: int, kind: Literal["recorded", "live"], prompt_set: str, name: str) -> Baseline:
+def _summarise(group: Sequence[Run], kind: Literal["recorded", "live"], prompt_set: str, name: str) -> Baseline:
     recorded = kind == "recorded"
     samples = tuple(
-        BaselineSample(r.id, r.prompt, r.decode_tps, StepColumns(r.steps) if recorded else (), of * (of != bucket))
-        for of, runs in pool.items()
-        for r in runs
-        if r.decode_tps is not None
+        BaselineSample(run.id, run.prompt, run.decode_tps, StepColumns(run.steps) if recorded else ())
+        for run in group
+        if run.decode_tps is not None
     )
-    band, conditions = median_interval([s.decode_tps for s in samples]), pool[bucket][0].conditions
+    band, conditions = median_interval([sample.decode_tps for sample in samples]), group[0].conditions
     if band is None or conditions is None:
         raise ValueError("a baseline is made of usable runs")
     return Baseline(
@@ -287,7 +226,7 @@ def _summarise(pool: _Pool, bucket: int, kind: Literal["recorded", "live"], prom
         name=name,
         kind=kind,
         prompt_set=prompt_set,
-        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds") if recorded else pool[bucket][-1].requested_at,
+        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds") if recorded else group[-1].requested_at,
         decode_tps=band,
         n_runs=len(samples),
         samples=samples,
@@ -308,10 +247,14 @@ def _checked(baseline: Baseline, path: Path) -> Baseline:
         raise ValueError("it is none that could be recorded")
     if baseline.id != path.stem:
         raise ValueError(f"it is of another name, {baseline.id[:40]!r}")
+    if not baseline.samples:
+        raise ValueError("it holds no answers")
     if not all(0 < speed < math.inf for speed in speeds):
         raise ValueError("it holds a speed that cannot be")
     if any(sample.steps and decode_tps(sample.steps) != sample.decode_tps for sample in baseline.samples):
         raise ValueError("it holds a speed that does not follow from its steps")
+    if any(sample.steps and context_bucket(sample.steps) != baseline.context_bucket for sample in baseline.samples):
+        raise ValueError("it is of another context length than its steps")
     return with_columns(baseline)
 
 

@@ -171,9 +171,7 @@ def baseline_words(metrics: Metrics) -> str:
     words = BESIDE_DRAFT if baseline.draft_file else words
     words += ", the target's MTP heads in memory" if baseline.mtp_heads else ""
     noted = f" ({'; '.join(baseline.notes)})" if baseline.notes else ""
-    first, *others = baseline.context_buckets
-    lengths = f" within {first:,} to {others[-1]:,} tokens of context" if others else ""
-    return f"{interval(baseline.decode_tps)} tok/s, {baseline.n_runs} answers{lengths}, {words}{noted}"
+    return f"{interval(baseline.decode_tps)} tok/s, {baseline.n_runs} answers, {words}{noted}"
 
 
 def interval(band: Interval) -> str:

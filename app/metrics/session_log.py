@@ -292,10 +292,9 @@ class SessionLog:
         return fitting[-1] if fitting else None
 
     def _recorded_for(self, conditions: Conditions) -> dict[int, Baseline]:
-        """Return the recorded baseline of each context bucket under otherwise like conditions, its own first."""
-        alike = [one for one in self._taken_up if not differences(one, conditions, bucket=False)]
-        served = {bucket: one for one in alike for bucket in one.context_buckets}
-        return served | {one.context_bucket: one for one in alike}
+        """Return the recorded baseline of each context bucket under otherwise like conditions."""
+        alike = (one for one in self._taken_up if not differences(one, conditions, bucket=False))
+        return {one.context_bucket: one for one in alike}
 
     def _by_arrival(self) -> list[Baseline]:
         """Return what was taken up in the order in which it first came, whatever was chosen since."""

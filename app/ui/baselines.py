@@ -47,7 +47,7 @@ _MEANINGS = (
     tr("Stale: conditions have changed since, so that no answer is held against it"),
     tr("Median of the answers' decode speeds with its 95 % interval; nothing drafted"),
     tr("So many plain answers it rests on"),
-    tr("Upper bound of the mean context position of its answers; lengths of like speed (within 5 %) share a baseline"),
+    tr("Upper bound of the mean context position of its answers; each length has a baseline of its own"),
     tr("Only answers under these are held against it"),
     tr("When it was recorded"),
 )
@@ -306,7 +306,7 @@ def _item(baseline: Baseline, reasons: Sequence[str], *, is_used: bool) -> QTree
             tr("in use; {state}").format(state=state) if is_used else state,
             tr("{median:.1f} tok/s ({low:.1f}–{high:.1f})").format(median=band.median, low=band.low, high=band.high),
             str(baseline.n_runs),
-            tr("up to {context_bucket}").format(context_bucket=", ".join(f"{n:,}" for n in baseline.context_buckets)),
+            tr("up to {context_bucket:,}").format(context_bucket=baseline.context_bucket),
             ", ".join(filter(None, (ran_on, ran_on_heads, power_words(baseline.on_battery, baseline.power_mode)))),
             baseline.recorded_at[:16].replace("T", " "),
         ]

@@ -120,7 +120,7 @@ _PROFILE = (
 _BASELINES = (
     QT_TRANSLATE_NOOP("", "A baseline needs {n_runs} complete answers of like context length; {found}."),
     QT_TRANSLATE_NOOP("", "there are {n}"),
-    QT_TRANSLATE_NOOP("", "by tokens of context there are, at unlike speeds, {counts}"),
+    QT_TRANSLATE_NOOP("", "by tokens of context there are {counts}"),
     QT_TRANSLATE_NOOP("", "Record more prompts, or more repetitions, with longer answers."),
 )
 

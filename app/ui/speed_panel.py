@@ -68,8 +68,8 @@ _BASELINE_TIP = tr(
     "Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and "
     "context length; the median with its 95 % interval. Where there is none: answers of this session with speculation "
     "off, draft model in memory; they are held against drafted answers with the same draft model only, and named so. "
-    "MTP heads inside of the target file are always in memory with it, and named, too. Context lengths with fewer than "
-    "6 answers share one baseline if their speeds differ by at most 5 %; pairs of a verdict never mix them."
+    "MTP heads inside of the target file are always in memory with it, and named, too. Each context length has a "
+    "baseline of its own."
 )
 
 _COMPARED_TIP = tr(

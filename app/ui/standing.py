@@ -200,19 +200,14 @@ def _joined(notes: list[str]) -> str:
 
 
 def _answers_words(baseline: Baseline, session: SessionLog) -> str:
-    """Say of how many answers a baseline is, and of which lengths where these are several, or not the last answer's."""
-    first, *others = baseline.context_buckets
+    """Say of how many answers a baseline is, and of which length where it is not the last answer's."""
     newest = next((run for run in reversed(session.runs) if usable(run) and run.conditions), None)
-    if newest and newest.conditions and newest.conditions.context_bucket not in baseline.context_buckets:
+    if newest and newest.conditions and newest.conditions.context_bucket != baseline.context_bucket:
         words = tr(
             "%n answer(s) within {last:,} tokens of context, another length than the last answer", None, baseline.n_runs
         )
-        return words.format(last=baseline.context_buckets[-1])
-    if not others:
-        return tr("%n answer(s)", None, baseline.n_runs)
-    return tr(
-        "%n answer(s) within {first:,} to {last:,} tokens of context, alike in speed", None, baseline.n_runs
-    ).format(first=first, last=others[-1])
+        return words.format(last=baseline.context_bucket)
+    return tr("%n answer(s)", None, baseline.n_runs)
 
 
 def baseline_words(session: SessionLog) -> str:

@@ -7731,13 +7731,6 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
             <numerusform>(%n weitere innerhalb von {bucket:,} Token für ein 95-%-Intervall)</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>%n answer(s) within {first:,} to {last:,} tokens of context, alike in speed</source>
-        <translation>
-            <numerusform>%n Antwort innerhalb von {first:,} bis {last:,} Token Kontext, gleich schnell</numerusform>
-            <numerusform>%n Antworten innerhalb von {first:,} bis {last:,} Token Kontext, gleich schnell</numerusform>
-        </translation>
-    </message>
     <message>
         <source>{of}, the target&apos;s MTP heads in memory</source>
         <translation>{of}, MTP-Köpfe des Zielmodells im Speicher</translation>
@@ -7759,12 +7752,12 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>MTP-Köpfe im Speicher</translation>
     </message>
     <message>
-        <source>up to {context_bucket}</source>
-        <translation>bis {context_bucket}</translation>
+        <source>up to {context_bucket:,}</source>
+        <translation>bis {context_bucket:,}</translation>
     </message>
     <message>
-        <source>Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and context length; the median with its 95 % interval. Where there is none: answers of this session with speculation off, draft model in memory; they are held against drafted answers with the same draft model only, and named so. MTP heads inside of the target file are always in memory with it, and named, too. Context lengths with fewer than 6 answers share one baseline if their speeds differ by at most 5 %; pairs of a verdict never mix them.</source>
-        <translation>Vergleichswert: Dekodiertempo ohne geladenen oder gespeisten Entwerfer, mit derselben Zieldatei, Quantisierung, demselben Gerät, denselben Threads und derselben Kontextlänge; der Median mit seinem 95-%-Intervall. Wo es keinen gibt: Antworten dieser Sitzung ohne Spekulation, Entwurfsmodell im Speicher; mit ihnen werden nur Antworten mit demselben Entwurfsmodell verglichen, und sie heißen auch so. MTP-Köpfe in der Zieldatei sind immer mit ihr im Speicher und werden ebenfalls genannt. Kontextlängen mit weniger als 6 Antworten teilen sich einen Vergleichswert, wenn ihre Tempi um höchstens 5 % abweichen; die Paare eines Urteils mischen sie nie.</translation>
+        <source>Baseline: decode speed with no drafter loaded or fed, on the same target file, quantisation, device, threads and context length; the median with its 95 % interval. Where there is none: answers of this session with speculation off, draft model in memory; they are held against drafted answers with the same draft model only, and named so. MTP heads inside of the target file are always in memory with it, and named, too. Each context length has a baseline of its own.</source>
+        <translation>Vergleichswert: Dekodiertempo ohne geladenen oder gespeisten Entwerfer, mit derselben Zieldatei, Quantisierung, demselben Gerät, denselben Threads und derselben Kontextlänge; der Median mit seinem 95-%-Intervall. Wo es keinen gibt: Antworten dieser Sitzung ohne Spekulation, Entwurfsmodell im Speicher; mit ihnen werden nur Antworten mit demselben Entwurfsmodell verglichen, und sie heißen auch so. MTP-Köpfe in der Zieldatei sind immer mit ihr im Speicher und werden ebenfalls genannt. Jede Kontextlänge hat ihren eigenen Vergleichswert.</translation>
     </message>
     <message>
         <source>it is of another file of the name {file}, with other contents</source>
@@ -7783,8 +7776,8 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>es gibt {n}</translation>
     </message>
     <message>
-        <source>by tokens of context there are, at unlike speeds, {counts}</source>
-        <translation>nach Token Kontext gibt es, ungleich schnell, {counts}</translation>
+        <source>by tokens of context there are {counts}</source>
+        <translation>nach Token Kontext gibt es {counts}</translation>
     </message>
     <message>
         <source>Record more prompts, or more repetitions, with longer answers.</source>
@@ -7863,8 +7856,8 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Auf so vielen Antworten ohne Spekulation beruht er</translation>
     </message>
     <message>
-        <source>Upper bound of the mean context position of its answers; lengths of like speed (within 5 %) share a baseline</source>
-        <translation>Obergrenze der mittleren Kontextposition seiner Antworten; gleich schnelle Längen (bis 5 %) teilen sich einen Vergleichswert</translation>
+        <source>Upper bound of the mean context position of its answers; each length has a baseline of its own</source>
+        <translation>Obergrenze der mittleren Kontextposition seiner Antworten; jede Länge hat ihren eigenen Vergleichswert</translation>
     </message>
     <message>
         <source>Only answers under these are held against it</source>

@@ -22,6 +22,12 @@ def changed(run, **conditions):
     return msgspec.structs.replace(run, conditions=msgspec.structs.replace(run.conditions, **conditions))
 
 
+def at_length(runs, n_ctx):
+    """The same answers so far on in the context; their conditions are left as they are."""
+    there = ([msgspec.structs.replace(step, n_ctx=n_ctx) for step in run.steps] for run in runs)
+    return [msgspec.structs.replace(run, steps=steps) for run, steps in zip(runs, there, strict=True)]
+
+
 def test_baseline_is_the_median_with_the_conditions(runs):
     (baseline,) = record(runs, prompt_set="eight")
 
@@ -73,45 +79,39 @@ def test_context_buckets_are_baselines_of_their_own(runs):
 
 
 def growing(log, *speeds):
-    """Add plain answers of a conversation that grows: with each speed one of another length, the shortest first."""
+    """Add plain answers of a conversation that grows: with each tuple of speeds some of the next length."""
     return [
-        log.add(run_of(plain_steps(40, tps, n_ctx=1000 * 2**n), label=f"question {n} {i}"))
+        log.add(run_of(plain_steps(40, tps, n_ctx=900 * 2**n), label=f"question {n} {i}"))
         for n, several in enumerate(speeds)
         for i, tps in enumerate(several)
     ]
 
 
-def test_answers_of_a_conversation_that_grows_share_a_baseline_where_their_speeds_are_alike(tmp_path):
-    asked = growing(session(tmp_path), (50.0, 51.0), (49.0, 49.5, 50.0), (48.5,))
-    (baseline,) = record(asked, prompt_set="own questions")
-
-    assert (baseline.n_runs, baseline.context_bucket, baseline.context_buckets) == (6, 2048, (1024, 2048, 4096))
-    assert (baseline.decode_tps.low, baseline.decode_tps.high) == (pytest.approx(48.5), pytest.approx(51.0))
-    assert [sample.context_bucket for sample in baseline.as_samples()] == [1024] * 2 + [2048] * 3 + [4096]
+def test_a_conversation_that_grows_past_its_lengths_makes_no_baseline_but_says_how_many_answers_of_which_there_are(
+    tmp_path,
+):
     log = session(tmp_path)
-    log.take_up((baseline,))
-    for n, found in ((20, baseline), (3000, baseline), (9000, None)):
-        drafted = log.add(run_of(plain_steps(40, 70.0, n_ctx=n), speculation=NGRAM))
-        assert log.baseline_of(drafted) is found
-    assert [c.n_pairs for c in log.comparisons()] == [2], "pairs are of one length each, and there is none of 9,000"
-
-
-def test_where_speeds_are_unlike_it_says_how_many_answers_of_which_length_there_are(tmp_path):
-    asked = growing(session(tmp_path), (50.0, 51.0, 50.5), (45.0, 44.0), (40.0,))
-    with pytest.raises(UsageError, match=r"at unlike speeds, 1,024: 3; 2,048: 2; 4,096: 1\."):
+    asked = growing(log, (50.0, 51.0), (49.0, 49.5, 50.0), (48.5,))
+    with pytest.raises(UsageError, match=r"like context length; by tokens of context there are 1,024: 2; 2,048: 3; 4,"):
         record(asked, prompt_set="own questions")
-    log = session(tmp_path)
-    more = growing(log, (50.0,) * 5, (49.0,) * 5, (40.0,) * 6)
-    assert [(b.context_buckets, b.n_runs) for b in record(more, prompt_set="x")] == [((1024, 2048), 10), ((4096,), 6)]
+    for n_ctx in (1000, 2000, 4000):
+        log.add(run_of(plain_steps(40, 70.0, n_ctx=n_ctx), speculation=NGRAM))
+    assert [c.n_pairs for c in log.comparisons()] == [3], "they are halves of pairs nevertheless"
+    assert [(b.context_bucket, b.n_runs) for b in log.live_baselines()] == [(1024, 2), (2048, 3), (4096, 1)]
 
 
-def test_a_bucket_with_answers_enough_needs_no_neighbour(tmp_path):
+def test_a_neighbour_of_like_speed_changes_nothing_of_a_baseline(tmp_path):
+    """An interval of two lengths holds the median of neither: 11 answers at 50 and one at 48 said 50 of both."""
     log = session(tmp_path)
-    growing(log, (50.0,) * 6, (49.0,) * 2)
+    asked = growing(log, (50.0, 50.2, 50.4, 50.1, 50.3, 50.5), (48.0, 48.5, 49.0, 48.2, 48.4))
+    (baseline,) = record(asked, prompt_set="x")
     live = log.live_baseline(log.runs[0])
-    assert (live.n_runs, live.context_buckets) == (6, (1024,))
+    assert (baseline.n_runs, baseline.decode_tps) == (live.n_runs, live.decode_tps)
+    assert baseline.n_runs == 6
+    assert baseline.decode_tps.low == pytest.approx(50.0)
     live = log.live_baseline(log.runs[-1])
-    assert (live.n_runs, live.context_bucket, live.context_buckets) == (8, 2048, (1024, 2048))
+    assert (live.n_runs, live.context_bucket) == (5, 2048)
+    assert live.decode_tps.high == pytest.approx(49.0)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_greedy_and_sampled_baselines_do_not_mix(tmp_path, runs):
 
 def test_each_context_bucket_has_its_newest_baseline(tmp_path, runs):
     store = BaselineStore(tmp_path / "kept")
-    longer = [changed(run, context_bucket=4096) for run in runs]
+    longer = [changed(run, context_bucket=4096) for run in at_length(runs, 3000)]
     for n, found in enumerate(
         (*record(runs, prompt_set="x"), *record(longer, prompt_set="y"), *record(runs, prompt_set="z"))
     ):
@@ -210,6 +210,33 @@ def test_a_baseline_keeps_the_steps_that_its_speeds_follow_from(tmp_path, runs):
     path = tmp_path / "kept" / f"{baseline.id}.json"
     path.write_bytes(path.read_bytes().replace(b'"decode_tps":50.0', b'"decode_tps":60.0'))
     assert store.all() == [], "a speed that its steps do not give"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"samples": ()}, "it holds no answers"),
+        ({"context_bucket": -5}, "it is of another context length than its steps"),
+        ({"context_bucket": 1_048_576}, "it is of another context length than its steps"),
+    ],
+)
+def test_a_file_without_answers_or_of_another_length_than_its_steps_is_no_baseline(
+    tmp_path, runs, change, said, caplog
+):
+    store = BaselineStore(tmp_path / "kept")
+    (baseline,) = record(runs, prompt_set="x")
+    store.save(msgspec.structs.replace(baseline, **change))
+    with caplog.at_level("INFO"):
+        assert store.all() == []
+    assert said in caplog.text
+
+
+def test_an_older_file_without_steps_is_of_the_length_it_says(tmp_path, runs):
+    store = BaselineStore(tmp_path / "kept")
+    (baseline,) = record(runs, prompt_set="x")
+    bare = tuple(msgspec.structs.replace(sample, steps=()) for sample in baseline.samples)
+    store.save(msgspec.structs.replace(baseline, samples=bare, context_bucket=4096))
+    assert [one.context_bucket for one in store.all()] == [4096]
 
 
 @pytest.mark.parametrize("content", [b'{"half":', b'{"nested":' + b"[" * 200_000, b"\xff"])

@@ -82,14 +82,23 @@ def check_recomputes(document):
     for run in document["runs"]:
         assert {name: run[name] for name in recomputed(run)} == recomputed(run)
     speeds = {run["id"]: run["decode_tps"] for run in document["runs"]}
+    steps = {run["id"]: run["steps"] for run in document["runs"]}
     for baseline in (*filter(None, [document["baseline"]]), *document["baselines"]):
-        check_baseline(baseline, speeds)
+        check_baseline(baseline, speeds, steps)
+        steps |= {sample["run_id"]: sample["steps"] for sample in baseline["samples"] if sample["steps"]}
         speeds |= {sample["run_id"]: sample["decode_tps"] for sample in baseline["samples"]}
     for comparison in document["comparisons"]:
         check_comparison(comparison, speeds, document["runs"])
+        assert all(bucket_of(steps[fast]) == bucket_of(steps[plain]) for fast, plain in comparison["pairs"])
 
 
-def check_baseline(baseline, speeds):
+def bucket_of(steps):
+    """The smallest of 1,024, 2,048, 4,096 … that the mean of the first and the last position does not exceed."""
+    middle = (steps[0]["n_ctx"] + steps[-1]["n_ctx"]) / 2
+    return max(1024, 2 ** math.ceil(math.log2(middle)))
+
+
+def check_baseline(baseline, speeds, steps_of):
     band = median_interval([sample["decode_tps"] for sample in baseline["samples"]])
     assert baseline["decode_tps"] == msgspec.to_builtins(band)
     assert baseline["n_runs"] == len(baseline["samples"])
@@ -97,10 +106,9 @@ def check_baseline(baseline, speeds):
         steps = sample["steps"]
         if baseline["kind"] == "live":
             assert sample["decode_tps"] == speeds[sample["run_id"]], "its answers are runs of the export"
-            continue
+            steps = steps_of[sample["run_id"]]
         assert sample["decode_tps"] == speed_of(steps)
-        middle = (steps[0]["n_ctx"] + steps[-1]["n_ctx"]) / 2
-        assert max(1024, baseline["context_bucket"] / 2) <= max(1024, middle) <= baseline["context_bucket"]
+        assert bucket_of(steps) == baseline["context_bucket"]
 
 
 def speed_of(steps):
@@ -189,6 +197,14 @@ def runs(draw):
     return recorder.finish(faults.get(ending))
 
 
+LENGTHS = (20, 900, 1500, 3000, 9000)
+ANSWERS = st.tuples(st.floats(30.0, 90.0), st.sampled_from(LENGTHS[:3]))  # a speed, and where in the context
+
+
+def bucket_at(n_ctx):
+    return bucket_of([{"n_ctx": n_ctx}, {"n_ctx": n_ctx + 39}])
+
+
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(made=st.lists(runs(), max_size=10))
 def test_every_figure_recomputes_from_the_exported_file_alone(tmp_path, made):
@@ -205,25 +221,35 @@ def test_every_figure_recomputes_from_the_exported_file_alone(tmp_path, made):
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(speeds=st.lists(st.floats(30.0, 90.0), min_size=20, max_size=40))
-def test_verdicts_and_baseline_recompute_too(tmp_path, speeds):
+@given(
+    plain=st.lists(ANSWERS, min_size=16, max_size=20),
+    drafted=st.lists(ANSWERS, min_size=1, max_size=20),
+    is_recorded=st.booleans(),
+)
+def test_verdicts_and_baseline_recompute_too(tmp_path, plain, drafted, is_recorded):
     log = session(tmp_path)
-    half = len(speeds) // 2
-    for tps in speeds[:half]:
-        log.add(run_of(plain_steps(40, tps)))
-    (log.baseline,) = record(log.runs, prompt_set="test")
-    for tps in speeds[half:]:
-        log.add(run_of(plain_steps(40, tps * 1.1), speculation=NGRAM))
+    for tps, n_ctx in plain:
+        log.add(run_of(plain_steps(40, tps, n_ctx=n_ctx)))
+    if is_recorded:
+        log.take_up(record(log.runs, prompt_set="test"))
+    for tps, n_ctx in drafted:
+        log.add(run_of(plain_steps(40, tps * 1.1, n_ctx=n_ctx), speculation=NGRAM))
     document = json.loads(b"".join(metrics_json(log.to_metrics())))
 
     validate(document)
     check_recomputes(document)
-    assert document["comparisons"][0]["n_pairs"] == half
+    by_bucket = [Counter(bucket_at(n_ctx) for _, n_ctx in some) for some in (plain, drafted)]
+    assert document["comparisons"][0]["n_pairs"] == (by_bucket[0] & by_bucket[1]).total()
+    assert document["baseline"]["context_bucket"] in by_bucket[0]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(speeds=st.lists(st.floats(30.0, 90.0), min_size=6, max_size=10), redact=st.booleans())
-def test_verdicts_against_stored_baselines_recompute_from_the_file_alone(tmp_path, speeds, redact):
+@given(
+    speeds=st.lists(st.floats(30.0, 90.0), min_size=6, max_size=10),
+    lengths=st.lists(st.sampled_from(LENGTHS), min_size=10, max_size=10),
+    redact=st.booleans(),
+)
+def test_verdicts_against_stored_baselines_recompute_from_the_file_alone(tmp_path, speeds, lengths, redact):
     """Two targets, each with a baseline from a session that is gone: the export has the steps of both."""
     other, home = tmp_path / "other.gguf", tmp_path / uuid.uuid4().hex
     home.mkdir()
@@ -233,17 +259,21 @@ def test_verdicts_against_stored_baselines_recompute_from_the_file_alone(tmp_pat
     for target in (home / "target.gguf", other):
         before.set_loaded(HELLO, loaded(target))
         plain = [before.add(run_of(plain_steps(40, tps), label=f"my {i}")) for i, tps in enumerate(speeds)]
-        store.save(record(plain, prompt_set="mine")[0])
+        plain += [before.add(run_of(plain_steps(40, 40.0, n_ctx=n))) for n in lengths]
+        for baseline in record(plain, prompt_set="mine"):
+            store.save(baseline)
     for target in (home / "target.gguf", other):
         log.set_loaded(HELLO, loaded(target))
-        for tps in speeds:
-            log.add(run_of(plain_steps(40, tps * 1.1), speculation=NGRAM))
+        for n_ctx in (*lengths, *[20] * len(speeds)):
+            log.add(run_of(plain_steps(40, 60.0, n_ctx=n_ctx), speculation=NGRAM))
     document = json.loads(b"".join(metrics_json(prepared(log.to_metrics(), redact=redact))))
 
     validate(document)
     check_recomputes(document)
-    assert [c["n_pairs"] for c in document["comparisons"]] == [len(speeds)] * 2
-    assert (document["baseline"]["target_file"], len(document["baselines"])) == ("other.gguf", 1)
+    counted = Counter(map(bucket_at, (*lengths, *[20] * len(speeds))))
+    enough = [n for n in counted.values() if n >= 6]
+    assert [c["n_pairs"] for c in document["comparisons"]] == [sum(enough)] * 2
+    assert (document["baseline"]["target_file"], len(document["baselines"])) == ("other.gguf", 2 * len(enough) - 1)
     assert redact == (b"my 1" not in json.dumps(document).encode())
 
 
