@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.chat.reported import RemoteFigures
 from app.host.remote_wire import RemoteEnd
+from app.metrics.stats import tree_nodes
 from app.metrics.values import Run
 
 REPORTED = "reported by the server"
@@ -74,9 +75,8 @@ def _speculation(run: Run) -> list[str]:
         lines.append(f"lossy: acceptance is lenient (P = {run.lenient:g}), the answer may not be the model's own words")
     if run.fixed_shape:
         lines.append(f"fixed shape: {rows_text(run)}")
-    if run.tree_depth is not None:
-        n_nodes = run.proposed / max(1, len(run.steps) - 1)
-        lines.append(f"token trees: {n_nodes:.1f} nodes a pass, {run.tree_depth:.1f} deep, {rows_text(run)}")
+    if run.tree_depth is not None and (n_nodes := tree_nodes(run.steps)) is not None:
+        lines.append(f"token trees: {n_nodes:.1f} nodes, {run.tree_depth:.1f} deep, {rows_text(run)}")
     if run.tokens_per_step is not None:
         lines.append(f"tokens per step: {run.tokens_per_step:.2f}")
     return lines

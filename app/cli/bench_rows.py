@@ -255,6 +255,7 @@ def _comparison(pairs: Sequence[tuple[Run, Run]]) -> Comparison:
         draft_tokens=first.draft_tokens,
         n_exact=first.n_exact,
         draft_min=first.draft_min,
+        fixed_shape=first.fixed_shape,
         p_min=first.p_min,
         temperature=first.temperature,
         target_file=conditions.target_file if conditions else "",

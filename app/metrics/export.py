@@ -46,10 +46,11 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Speculation of one kind and length against plain decoding, with the pairs that the verdict rests on.
 
     ``pairs`` are (speculative run, plain run) ids; a plain id is a run of this export or a sample of its baselines.
-    ``n_exact``, ``draft_min`` and ``p_min`` are as in a run. ``conditions`` are those of its answers, ``None`` in what
-    older versions exported; their ``context_bucket`` is 0, since pairs are made in each. The interval is wider by
-    ``drift``, a natural logarithm, for plain halves of other sessions. Of ``n_beside_draft`` pairs the plain half was
-    given with the draft model in memory, to which nothing was fed; ``against`` says so, "" where there are none.
+    ``n_exact``, ``draft_min``, ``p_min`` and ``fixed_shape`` are as in a run. ``conditions`` are those of its answers,
+    ``None`` in what older versions exported; their ``context_bucket`` is 0, since pairs are made in each. The interval
+    is wider by ``drift``, a natural logarithm, for plain halves of other sessions. Of ``n_beside_draft`` pairs the
+    plain half was given with the draft model in memory, to which nothing was fed; ``against`` says so, "" where there
+    are none.
     """
 
     spec_type: str
@@ -66,6 +67,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     n_exact: int = 0
     draft_min: int = 0
     p_min: float = 0.0
+    fixed_shape: bool = False
     drift: float = 0.0
     conditions: RunConditions | None = None
     n_beside_draft: int = 0

@@ -14,6 +14,7 @@ from html import escape
 
 from app.metrics.curves import Curve, Points, curves
 from app.metrics.export import Comparison, Metrics, columns_of
+from app.metrics.stats import tree_depth, tree_nodes
 from app.metrics.values import Interval, Run, is_beside_draft, is_plain
 
 WIDTH, HEIGHT = 860, 260
@@ -167,9 +168,9 @@ def _rows(shaped: Sequence[Run], inks: Inks) -> Iterator[str]:
         y, middle, end = frame.y(n_bars - n - 0.7), frame.x(used), frame.x(used + wasted)
         yield _line((_LEFT, y), (middle, y), inks.drafted, "stroke-width='9'")
         yield _line((middle, y), (end, y), inks.plain, "stroke-width='9' stroke-dasharray='2 2'")
-        nodes = sum(run.proposed for run in runs) / max(1, sum(len(run.steps) - 1 for run in runs))
-        depths = [run.tree_depth for run in runs if run.tree_depth is not None]
-        deep = f", trees of {nodes:.1f} nodes, {sum(depths) / len(depths):.1f} deep" if depths else ""
+        trees = [step for run in runs if run.tree_depth is not None for step in run.steps if step.depth]
+        nodes, depth = tree_nodes(trees), tree_depth(trees)
+        deep = "" if nodes is None or depth is None else f", trees of {nodes:.1f} nodes, {depth:.1f} deep"
         words = f"{kind}: {used:.1f} rows gave a token, {wasted:.1f} were wasted{deep}"
         yield _text(_LEFT, y - 9, words, inks.text)
 
@@ -188,7 +189,8 @@ def way_words(way: Run | Comparison) -> str:
     least = f", at least {way.draft_min}" if way.draft_min > 1 else ""
     sure = f", p_min {way.p_min:g}" if way.p_min else ""
     loose = f", P {way.lenient:g}" if isinstance(way, Run) and way.lenient else ""
-    return f"{way.spec_type}, length {way.draft_tokens}{kept}{least}{sure}{loose}"
+    shape = ", fixed shape" if way.fixed_shape else ""
+    return f"{way.spec_type}, length {way.draft_tokens}{kept}{least}{sure}{loose}{shape}"
 
 
 # --- what they are made of ----------------------------------------------------------------------------

@@ -258,7 +258,7 @@ class SessionLog:
             n_ctx=loaded.n_ctx,
             draft_device=loaded.draft_device,
             draft_fingerprint=self._draft_fingerprint,
-            mtp_heads=loaded.draft is None and "draft-mtp" in loaded.drafters,
+            mtp_heads=has_target_heads(loaded),
             on_battery=power.on_battery,
             power_mode=power.power_mode,
             sampler=sampler,
@@ -332,6 +332,11 @@ def devices_of(loaded: Loaded) -> str:
     if loaded.draft_device in ("", loaded.device):
         return loaded.device
     return f"{loaded.device}, draft on {loaded.draft_device}"
+
+
+def has_target_heads(loaded: Loaded) -> bool:
+    """Whether heads inside the target file can draft; a draft file with heads takes their place, a draft model not."""
+    return "draft-mtp" in loaded.drafters and (loaded.draft is None or "draft-simple" in loaded.drafters)
 
 
 def _facts(model: ModelInfo, with_path: bool) -> ModelFacts:

@@ -7,7 +7,7 @@ functions and no others. A figure that has nothing to be computed from is ``None
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.metrics.values import Interval
 from app.protocol import Step
@@ -68,6 +68,12 @@ def rows(steps: Sequence[Step]) -> tuple[int, int]:
     passes = [step for step in steps if step.verify_s > 0]
     n_rows = sum(step.n_rows for step in passes)
     return n_rows, n_rows - tokens(passes)
+
+
+def tree_nodes(steps: Iterable[Step]) -> float | None:
+    """Mean count of nodes of the token trees that were verified; passes with a chain or nothing are none."""
+    nodes = [step.proposed for step in steps if step.depth]
+    return sum(nodes) / len(nodes) if nodes else None
 
 
 def tree_depth(steps: Sequence[Step]) -> float | None:

@@ -61,7 +61,8 @@ class RunConditions(Conditions, frozen=True, kw_only=True):
     """The conditions of one answer: those of :class:`Conditions` and what was loaded to draft with.
 
     ``draft_fingerprint`` names the draft file's content, "" without one and in what older versions measured.
-    ``mtp_heads``: whether heads inside the target file were loaded with it, as they always are.
+    ``mtp_heads``: whether heads inside the target file were ready to draft, as they are unless a file with others was
+    chosen or they failed to start.
     """
 
     draft_file: str | None = None

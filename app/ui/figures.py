@@ -41,7 +41,9 @@ def facts_of(run: Run) -> tuple[Fact, ...]:
     if is_plain(run):
         has_heads = run.conditions is not None and run.conditions.mtp_heads
         drafting = tr("off, MTP heads in memory") if has_heads else tr("off")
-        drafting = tr("off, draft model in memory") if is_beside_draft(run) else drafting
+        if is_beside_draft(run):
+            heads_too = tr("off, draft model and MTP heads in memory")
+            drafting = heads_too if has_heads else tr("off, draft model in memory")
     elif run.engaged:
         drafting = f"{drafter_name(run.spec_type)}, {length_words(run.draft_tokens, run.n_exact)}"
     accepted = "–" if run.acceptance is None else f"{run.accepted:,}/{run.proposed:,} ({run.acceptance:.1%})"

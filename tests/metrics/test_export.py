@@ -18,6 +18,7 @@ from app.errors import DecodeError, EngineDiedError, ExportError
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.compare import compare
 from app.metrics.export import Comparison, Metrics, metrics_json, read_json, write_json
+from app.metrics.pictures import way_words
 from app.metrics.power import Power
 from app.metrics.recorder import RunRecorder, SessionLog
 from app.metrics.session_export import export_session, prepared
@@ -343,6 +344,25 @@ def test_report_says_the_verdict_in_words(log, tmp_path):
     assert "**pays 1.5" in text
     assert "recorded on seven" in text
     assert text.count("| prompt 3 |") == 2
+
+
+def test_a_baseline_of_no_answers_in_an_export_from_elsewhere_is_reported_all_the_same(log, tmp_path):
+    path = tmp_path / "metrics.json"
+    empty = msgspec.structs.replace(log.baseline, samples=())
+    write_json(msgspec.structs.replace(log.to_metrics(), baseline=empty), path)
+    export_session(read_json(path), tmp_path / "out", redact=False)
+    assert "recorded on seven" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_fixed_shape_is_named_where_its_verdict_is(tmp_path):
+    log = session(tmp_path)
+    for way in (NGRAM, msgspec.structs.replace(NGRAM, fixed_shape=True)):
+        for _ in range(6):
+            log.add(run_of(plain_steps(40, 80.0), speculation=way))
+    metrics = log.to_metrics()
+    assert [c.fixed_shape for c in metrics.comparisons] == [False, True]
+    assert len({way_words(c) for c in metrics.comparisons}) == 2
+    validate(json.loads(b"".join(metrics_json(metrics))))
 
 
 def test_report_says_what_a_verdict_was_measured_on(tmp_path):

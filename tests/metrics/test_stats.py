@@ -4,14 +4,17 @@ import math
 import random
 import time
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.cli.answer_lines import profile_lines
 from app.metrics import stats
+from app.metrics.pictures import pictures
 from app.metrics.values import Interval
 from app.protocol import Step
-from tests.metrics.sessions import plain_steps
+from tests.metrics.sessions import NGRAM, plain_steps, run_of, session
 
 
 def step(t_s, emitted, proposed=0, judged=0, accepted=0, n_ctx=100):
@@ -57,6 +60,20 @@ def test_tokens_kept_none_after_a_stop_are_judged_and_not_accepted():
 
     assert stats.alpha(steps) == 0.5
     assert stats.alpha_by_position(steps) == (1.0, 1.0, 0.0, 0.0)
+
+
+def test_nodes_of_trees_are_those_of_passes_with_a_tree(tmp_path):
+    """Of ten passes three had trees of 8 nodes, 3 deep; one had a chain, the others nothing."""
+    steps = [step(0.1 * i, 1, n_ctx=20 + i) for i in range(11)]
+    for i in (2, 4, 6):
+        steps[i] = msgspec.structs.replace(steps[i], proposed=8, judged=1, rows=9, depth=3, verify_s=0.01)
+    steps[8] = msgspec.structs.replace(steps[8], proposed=2, judged=1, verify_s=0.01)
+    assert stats.tree_nodes(steps) == 8.0
+    assert stats.tree_nodes(steps[:2]) is None
+    log = session(tmp_path)
+    run = log.add(run_of(steps * 2, speculation=NGRAM))
+    assert any("token trees: 8.0 nodes, 3.0 deep, " in line for line in profile_lines(run))
+    assert "trees of 8.0 nodes, 3.0 deep" in pictures(log.to_metrics())["rows"]
 
 
 def test_context_bucket_is_the_class_of_the_middle_of_the_answer():
