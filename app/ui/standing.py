@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from app.metrics.baseline import MIN_RUNS, differences, staleness
 from app.metrics.outlook import outlook
 from app.metrics.pairing import can_be_halves
+from app.metrics.stats import FIRST_BUCKET_TOKENS
 from app.metrics.values import is_plain
 from app.metrics.verdict import MIN_PAIRS, MOST_PAIRS, usable
 from app.ui.figures import draft_difference, exclusion
@@ -33,6 +34,12 @@ NO_DIFFERENCE = 1.05
 
 FARTHEST = 10.0
 """Beyond, an interval says no more than that too little is known."""
+
+
+_WITHOUT_HALF = tr(
+    "No plain answer of this length is left to hold the last one with speculation against. Answer at this length with "
+    "speculation off, or record on your questions in this conversation."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,9 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
     notes = [beside_draft_words(comparison), since, _left_out(session), outlook_words(newest, session), refused]
     if comparison.verdict != "cannot tell":
         offer = "switch off" if comparison.verdict == "costs" and is_on and not since else ""
+    elif not offer and not since and _is_without_half(newest, comparison, session):
+        notes.append(_WITHOUT_HALF)
+        offer = "record here"
     elif not offer and not since and (refused or session.baseline is None):
         offer = "record"
     return Standing(verdict_words(comparison), baseline, _joined(notes), offer)
@@ -162,6 +172,16 @@ def _baseline_refusal(session: SessionLog, newest: Run | None) -> tuple[str, Off
     return "", ""
 
 
+def _is_without_half(newest: Run, comparison: Comparison, session: SessionLog) -> bool:
+    """Whether only plain answers at the length of a drafted one help: more drafted ones, or built-in prompts, do not.
+
+    Where nothing was measured at the length of the built-in prompts, a baseline on these does as well.
+    """
+    if newest.conditions is None or any(newest.id == drafted for drafted, _ in comparison.pairs):
+        return False
+    return newest.conditions.context_bucket > FIRST_BUCKET_TOKENS or session.current_baseline() is not None
+
+
 def _refused_words(name: str, reasons: Sequence[str]) -> str:
     words = tr("No verdict against the baseline “{name}”: {reasons}. Record one under the conditions of now.")
     return words.format(name=name, reasons=said_each(reasons))
@@ -199,28 +219,35 @@ def _joined(notes: list[str]) -> str:
     return "\n".join(note for note in notes if note)
 
 
-def _answers_words(baseline: Baseline, session: SessionLog) -> str:
-    """Say of how many answers a baseline is, and of which length where it is not the last answer's."""
+def _is_elsewhere(baseline: Baseline, session: SessionLog) -> bool:
+    """Whether a baseline is of another context length than the last answer that counts."""
     newest = next((run for run in reversed(session.runs) if usable(run) and run.conditions), None)
-    if newest and newest.conditions and newest.conditions.context_bucket != baseline.context_bucket:
-        words = tr(
-            "%n answer(s) within {last:,} tokens of context, another length than the last answer", None, baseline.n_runs
-        )
-        return words.format(last=baseline.context_bucket)
-    return tr("%n answer(s)", None, baseline.n_runs)
+    on = newest.conditions if newest else None
+    return on is not None and on.context_bucket != baseline.context_bucket
+
+
+def _answers_words(baseline: Baseline, *, is_elsewhere: bool) -> str:
+    """Say of how many answers a baseline is, and of which length where it is not the last answer's."""
+    if not is_elsewhere:
+        return tr("%n answer(s)", None, baseline.n_runs)
+    return tr(
+        "%n answer(s) within {last:,} tokens of context, another length than the last answer", None, baseline.n_runs
+    ).format(last=baseline.context_bucket)
 
 
 def baseline_words(session: SessionLog) -> str:
     """Say what the speed is held against, and why not against what was recorded before."""
     if baseline := session.current_baseline():
-        band = baseline.decode_tps
+        band, is_elsewhere = baseline.decode_tps, _is_elsewhere(baseline, session)
+        answers = _answers_words(baseline, is_elsewhere=is_elsewhere)
         of = tr("recorded") if baseline.kind == "recorded" else tr("this session, speculation off")
         of = tr("this session, speculation off, draft model in memory") if baseline.draft_file else of
         of = tr("{of}, the target's MTP heads in memory").format(of=of) if baseline.mtp_heads else of
         words = tr("Baseline {median:.1f} tok/s ({low:.1f}–{high:.1f}), {answers}, {of}").format(
-            median=band.median, low=band.low, high=band.high, answers=_answers_words(baseline, session), of=of
+            median=band.median, low=band.low, high=band.high, answers=answers, of=of
         )
-        if missing := max(0, MIN_RUNS - baseline.n_runs):
+        missing = max(0, MIN_RUNS - baseline.n_runs)
+        if missing and not is_elsewhere:  # more of that length are of no use at this one
             words += " " + tr("(%n more within {bucket:,} tokens for a 95 % interval)", None, missing).format(
                 bucket=baseline.context_bucket
             )

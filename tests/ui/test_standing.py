@@ -233,14 +233,92 @@ def test_few_plain_answers_say_how_many_of_which_length_are_missing(session):
     assert standing(session, is_on=True).baseline.endswith("6 answers, this session, speculation off")
 
 
+def at(session, n_ctx, name, drafted):
+    """Add an answer that far on in the context."""
+    run = run_of(name, drafted)
+    session.add(replace(run, steps=[replace(step, n_ctx=n_ctx) for step in run.steps]))
+
+
+ANSWER_HERE = "Answer at this length with speculation off, or record on your questions in this conversation."
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+@pytest.mark.parametrize(("n_ctx", "needed"), [(20, 2), (1500, 6)])
+def test_where_only_plain_answers_help_these_are_asked_for(session, is_recorded, n_ctx, needed):
+    """However many more are drafted: each takes a plain one, and there are four at the first length."""
+    for n in range(4 if not is_recorded else 6):
+        at(session, 20, f"p{n}", PLAIN)
+    if is_recorded:
+        session.take_up(record(session.runs, prompt_set="x"))
+        needed = 6 if n_ctx > 1000 else 0
+    for n in range(20):
+        at(session, n_ctx, f"d{n}", [0, 1, 0, 0, 2] * 8 if n % 2 else MIXED)
+    said = standing(session, is_on=True)
+    assert session.comparisons()[-1].verdict == "cannot tell"
+    if needed:
+        assert f"needs about {needed} more pairs of answers" in said.verdict
+    assert ANSWER_HERE in said.note
+    assert said.offer == "record here"
+    for n in range(20):
+        at(session, n_ctx, f"q{n}", PLAIN)
+    assert ANSWER_HERE not in standing(session, is_on=True).note
+
+
+def test_one_plain_answer_at_a_longer_length_does_not_end_the_asking(session):
+    for n in range(6):
+        at(session, 20, f"p{n}", PLAIN)
+    session.take_up(record(session.runs, prompt_set="x"))
+    at(session, 1500, "p", PLAIN)
+    for n in range(20):
+        at(session, 1500, f"d{n}", MIXED)
+    said = standing(session, is_on=True)
+    assert "needs about 5 more pairs" in said.verdict
+    assert ANSWER_HERE in said.note
+    assert said.offer == "record here"
+
+
+def test_far_on_in_a_conversation_the_built_in_prompts_are_not_offered(session):
+    at(session, 1500, "d", MIXED)
+    assert standing(session, is_on=True).offer == "record here"
+    session.begin_anew()
+    at(session, 20, "d", MIXED)
+    said = standing(session, is_on=True)
+    assert said.offer == "record"
+    assert ANSWER_HERE not in said.note
+
+
+def test_what_is_missing_at_a_length_that_was_left_is_not_asked_for(session):
+    for n in range(2):
+        at(session, 20, f"p{n}", PLAIN)
+    assert "(4 more within 1,024 tokens" in standing(session, is_on=True).baseline
+    at(session, 3000, "d", MIXED)
+    assert standing(session, is_on=True).baseline.endswith(
+        "2 answers within 1,024 tokens of context, another length than the last answer, this session, speculation off"
+    )
+
+
 def test_a_baseline_of_another_length_is_said_to_be_one(session):
     for n in range(6):
         session.add(run_of(f"p{n}", PLAIN))
-    long = run_of("d", MIXED)
-    session.add(replace(long, steps=[replace(step, n_ctx=3000) for step in long.steps]))
+    at(session, 3000, "d", MIXED)
     assert standing(session, is_on=True).baseline.endswith(
         "6 answers within 1,024 tokens of context, another length than the last answer, this session, speculation off"
     )
+
+
+@pytest.mark.parametrize(
+    ("drafters", "has_draft", "has_heads"),
+    [
+        (("ngram", "draft-mtp"), False, True),
+        (("ngram", "draft-simple", "draft-mtp"), True, True),
+        (("ngram", "draft-mtp"), True, False),  # the draft file's heads: the target has none of its own made
+        (("ngram", "draft-simple"), True, False),
+    ],
+)
+def test_heads_of_the_target_are_in_memory_beside_a_draft_model_too(session, tmp_path, drafters, has_draft, has_heads):
+    draft = replace(session._loaded.target, path=str(tmp_path / "small.gguf")) if has_draft else None
+    session.set_loaded(session._hello, replace(session._loaded, drafters=drafters, draft=draft))
+    assert session.conditions(run_of("p", PLAIN)).mtp_heads == has_heads
 
 
 def test_mtp_heads_in_memory_are_named(session):
