@@ -101,7 +101,8 @@ class BaselineControl(QObject):
 
     def cancel(self) -> None:
         """Stop recording; what was loaded is loaded again, which somebody who is in a hurry does not stop."""
-        if self._recording is not None and not self._recording.cancelling():
+        is_whole = self._running is not None and self._running.is_whole
+        if self._recording is not None and not self._recording.cancelling() and not is_whole:
             self._recording.cancel()
 
     async def _record(self) -> None:
@@ -118,22 +119,29 @@ class BaselineControl(QObject):
             words = self._keep(recording.baselines)
         except asyncio.CancelledError:
             words = tr("The recording was cancelled. Its answers count nowhere.")
+            if recording.is_whole:  # the program ends while what was loaded is loaded again
+                words = self._keep(recording.baselines)
         except SlipstreamError as fault:
             logger.info("recording failed: %s", fault.message)
-            words = tr("The recording failed. {message} {hint}")
-            if recording.is_whole:
-                words = tr("Recorded, without a baseline; the answers count for the verdict. {message} {hint}")
-            words = words.format(message=said(fault.message), hint=said(fault.hint))
+            words = self._broken_off(recording).format(message=said(fault.message), hint=said(fault.hint))
         except Exception as fault:  # a fault of ours: it is told, and the panel does not stay at its progress bar
             logger.exception("recording failed")
-            words = tr("The recording failed. {message} {hint}").format(
-                message=f"{type(fault).__name__}: {fault}", hint=tr("Its answers count nowhere.")
-            )
+            hint = "" if recording.is_whole else tr("Its answers count nowhere.")
+            words = self._broken_off(recording).format(message=f"{type(fault).__name__}: {fault}", hint=hint).rstrip()
         finally:
             self._recording = self._running = None
             self._window.panel.show_recording(None, words)
             self._engine.note_engagement(None)
             self.ended.emit()
+
+    def _broken_off(self, recording: Recording) -> str:
+        """Keep what a recording has measured all the same; return words for the fault, with places for it."""
+        if recording.baselines:
+            self._keep(recording.baselines)
+            return tr("Recorded, and in use. Afterwards something failed: {message} {hint}")
+        if recording.is_whole:
+            return tr("Recorded, without a baseline; the answers count for the verdict. {message} {hint}")
+        return tr("The recording failed. {message} {hint}")
 
     def _keep(self, baselines: tuple[Baseline, ...]) -> str:
         """Use what was recorded and save it; return what else went on meanwhile, in words."""
@@ -146,7 +154,7 @@ class BaselineControl(QObject):
             return tr("Recorded, and in use until the program ends. {message} {hint}").format(
                 message=said(fault.message), hint=said(fault.hint)
             )
-        notes = baselines[0].notes
+        notes = baselines[0].notes if baselines else ()
         return tr("Recorded. Meanwhile {notes}.").format(notes=said_each(notes)) if notes else ""
 
     def _on_event(self, event: AnswerEvent, way: Speculation) -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from app.errors import DecodeError
+from app.errors import DecodeError, LoadError
 from app.metrics.baseline import BaselineStore
 from app.metrics.power import Power
 from app.metrics.surroundings import Reading
@@ -213,6 +213,62 @@ def test_however_and_whenever_it_is_cancelled_the_pair_comes_back_and_nothing_co
         assert usable(session.runs[-1])
 
     program.run(story)
+
+
+async def until_loaded_again(program, change):
+    """Record two rounds, which end without the draft model; ``change`` the engine before that is loaded again."""
+    program.controller.engine.pick_drafter("starter")
+    await program.until(lambda: not program.controller.engine.is_loading)
+    record(program, RecordingPlan(built_in_prompts()[:3], "three", n_rounds=2))
+    await program.until(lambda: "Recording answer 12 of 12" in program.window.panel.foot.words.text())
+    change(program.engines[0])
+
+
+def test_what_was_recorded_is_kept_though_the_pair_cannot_be_loaded_again(program):
+    program.answers = (Answer(text=LONG, pace_s=0.001),)
+
+    async def story():
+        fault = LoadError("The draft model is gone.", "Choose another.")
+        await until_loaded_again(program, lambda engine: setattr(engine, "_load_fault", fault))
+        await recorded(program)
+        said = program.window.panel.foot.words.text()
+        assert said.startswith("Recorded, and in use. Afterwards something failed: ")
+        assert "The draft model is gone." in said
+        session = program.host.session
+        assert session.baseline.n_runs == 6
+        assert session.baselines.all() == [session.baseline]
+
+    program.run(story)
+
+
+def test_a_cancel_while_the_pair_is_loaded_again_comes_too_late_to_take_anything_away(program):
+    program.answers = (Answer(text=LONG, pace_s=0.001),)
+
+    async def story():
+        await until_loaded_again(program, lambda engine: setattr(engine, "_load_s", 0.3))
+        commands = program.engines[0].commands
+        await program.until(lambda: isinstance(commands[-1], Load) and commands[-1].draft)
+        program.window.panel.cancel_requested.emit()
+        await recorded(program)
+        assert "cancelled" not in program.window.panel.foot.words.text()
+        session = program.host.session
+        assert session.baseline.n_runs == 6
+        assert session.baselines.all() == [session.baseline]
+        assert program.host.state.loaded.draft is not None
+
+    program.run(story)
+
+
+def test_closing_while_the_pair_is_loaded_again_keeps_what_was_recorded(program):
+    program.answers = (Answer(text=LONG, pace_s=0.001),)
+
+    async def story():
+        await until_loaded_again(program, lambda engine: setattr(engine, "_load_s", 5.0))
+        commands = program.engines[0].commands
+        await program.until(lambda: isinstance(commands[-1], Load) and commands[-1].draft)
+
+    program.run(story)
+    assert [one.n_runs for one in BaselineStore().all()] == [6]
 
 
 def test_an_engine_that_dies_in_the_plain_half_comes_back_with_the_draft_model(program):
