@@ -40,7 +40,7 @@ SIZE = (1280, 800)
 VERDICTS = ("pays", "costs", "cannot tell")
 LIMIT_MINUTES = 10.0
 ENOUGH_TRIES = 3
-"""So many answers of a kind of which none counts: no other will."""
+"""So many answers of a kind of which none counts: longer ones that may come later are not waited for."""
 FORESEEN = 0.25
 """The share of a recording from which its end can be told."""
 
@@ -139,8 +139,6 @@ async def _record_and_look(controller: Controller, case: Case) -> int:
     await _until(lambda: window.panel.charts is not None)
     await _choose_in_dialog(controller, case)
     await _follow(controller, case)
-    if not controller.host.session.baseline:
-        raise NoVerdictError("the recording made no baseline")
     for theme in ("light", "dark"):
         controller.actions.choose_theme(theme)
         await asyncio.sleep(1.0)
@@ -158,14 +156,18 @@ async def _record_and_look(controller: Controller, case: Case) -> int:
 async def _follow(controller: Controller, case: Case) -> None:
     """Wait for the end of the recording; leave it as soon as it is known that it brings no verdict, or not in time."""
     progress, began_s = controller.window.panel.foot.progress, time.monotonic()
+    first: tuple[float, float] | None = None  # when the first answer was there, and the share: loads are no measure
     has_picture = False
     while controller.baselines.is_recording:
         runs = controller.host.session.runs
         if why := hopeless(runs):
             raise NoVerdictError(why)
-        share, spent_s = progress.value() / progress.maximum(), time.monotonic() - began_s
-        if share >= FORESEEN and spent_s / share > case.limit_s:
-            raise NoVerdictError(f"the recording would take {spent_s / share / 60:.1f} minutes")
+        share, now_s = progress.value() / progress.maximum(), time.monotonic()
+        first = first or ((now_s, share) if any(not run.excluded for run in runs) else None)
+        if first is not None and share >= FORESEEN and share > first[1]:
+            whole_s = now_s - began_s + (now_s - first[0]) / (share - first[1]) * (1 - share)
+            if whole_s > case.limit_s:
+                raise NoVerdictError(f"the recording would take {whole_s / 60:.1f} minutes")
         if not has_picture and len(runs) >= 4:
             await asyncio.sleep(1.0)
             _picture(controller, case.out / "recording.png")
