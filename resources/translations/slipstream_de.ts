@@ -205,6 +205,10 @@ Protokoll: {log_dir}</translation>
         <translation>Ihre Antworten zählen nirgends.</translation>
     </message>
     <message>
+        <source>Recorded, and in use. Afterwards something failed: {message} {hint}</source>
+        <translation>Aufgenommen und in Gebrauch. Danach ging etwas schief: {message} {hint}</translation>
+    </message>
+    <message>
         <source>Recorded, and in use until the program ends. {message} {hint}</source>
         <translation>Aufgenommen und in Gebrauch, bis das Programm endet. {message} {hint}</translation>
     </message>
@@ -2684,6 +2688,10 @@ Einstellungen: {config_dir}</translation>
         <translation>nicht aktiv: {not_engaged}</translation>
     </message>
     <message>
+        <source>off, draft model and MTP heads in memory</source>
+        <translation>aus, Entwurfsmodell und MTP-Köpfe im Speicher</translation>
+    </message>
+    <message>
         <source>off, draft model in memory</source>
         <translation>aus, Entwurfsmodell im Speicher</translation>
     </message>
@@ -2941,6 +2949,10 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>Does speculation pay? Cannot tell yet: {band} (needs about {more})</source>
         <translation>Lohnt sich Spekulation? Noch nicht zu sagen: {band} (braucht etwa {more})</translation>
+    </message>
+    <message>
+        <source>No plain answer of this length is left to hold the last one with speculation against. Answer at this length with speculation off, or record on your questions in this conversation.</source>
+        <translation>Es ist keine Antwort ohne Spekulation bei dieser Länge übrig, mit der die letzte mit Spekulation verglichen werden kann. Fragen Sie bei dieser Länge mit ausgeschalteter Spekulation, oder nehmen Sie mit Ihren Fragen dieser Unterhaltung auf.</translation>
     </message>
     <message>
         <source>Predicted {speedup:.2f}×</source>
