@@ -257,7 +257,6 @@ def _comparison(pairs: Sequence[tuple[Run, Run]]) -> Comparison:
         draft_min=first.draft_min,
         fixed_shape=first.fixed_shape,
         p_min=first.p_min,
-        fixed_shape=first.fixed_shape,
         temperature=first.temperature,
         target_file=conditions.target_file if conditions else "",
         draft_file=conditions.draft_file if conditions else None,

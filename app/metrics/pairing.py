@@ -92,7 +92,6 @@ class Verdicts:
             draft_min=first.draft_min,
             fixed_shape=first.fixed_shape,
             p_min=first.p_min,
-            fixed_shape=first.fixed_shape,
             temperature=first.temperature,
             target_file=conditions.target_file,
             draft_file=conditions.draft_file,
