@@ -198,7 +198,7 @@ def runs(draw):
     return recorder.finish(faults.get(ending))
 
 
-LENGTHS = (20, 900, 1500, 3000, 9000)
+LENGTHS = (20, 900, 1500, 3000)
 ANSWERS = st.tuples(st.floats(30.0, 90.0), st.sampled_from(LENGTHS[:3]))  # a speed, and where in the context
 
 
@@ -221,7 +221,7 @@ def test_every_figure_recomputes_from_the_exported_file_alone(tmp_path, made):
     assert read_json(path) == log.to_metrics()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     plain=st.lists(ANSWERS, min_size=16, max_size=20),
     drafted=st.lists(ANSWERS, min_size=1, max_size=20),
@@ -244,10 +244,10 @@ def test_verdicts_and_baseline_recompute_too(tmp_path, plain, drafted, is_record
     assert document["baseline"]["context_bucket"] in by_bucket[0]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    speeds=st.lists(st.floats(30.0, 90.0), min_size=6, max_size=10),
-    lengths=st.lists(st.sampled_from(LENGTHS), min_size=10, max_size=10),
+    speeds=st.lists(st.floats(30.0, 90.0), min_size=6, max_size=8),
+    lengths=st.lists(st.sampled_from(LENGTHS[2:]), min_size=10, max_size=10),
     redact=st.booleans(),
 )
 def test_verdicts_against_stored_baselines_recompute_from_the_file_alone(tmp_path, speeds, lengths, redact):
