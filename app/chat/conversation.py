@@ -14,7 +14,7 @@ import msgspec
 
 from app.chat.chat_settings import ConversationSettings
 from app.chat.reported import RemoteFigures
-from app.protocol import Engagement, Role, StopReason
+from app.protocol import Engagement, Role, StopReason, is_lossy_name
 
 MessageState = Literal["complete", "streaming", "interrupted"]
 """``interrupted``: the text ends where the engine, the window or the power went away."""
@@ -28,7 +28,7 @@ class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
 
     ``thought_marks`` are what the model wrote before and behind its thoughts, if it is not the usual. ``seed`` is that
     of the sampling. An answer of a server has only ``server``, where that is, and what it ``reported``: nothing of it
-    was measured.
+    was measured. ``lossy_before``: it went on from a piece that was lossy.
     """
 
     n_tokens: int = 0
@@ -47,6 +47,14 @@ class AnswerStats(msgspec.Struct, frozen=True, kw_only=True):
     seed: int | None = None
     server: str = ""
     reported: RemoteFigures | None = None
+    lossy_before: bool = False
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether lenient acceptance may have changed its words, in whichever piece."""
+        drafter = self.engagement.drafter if self.engagement is not None else ""
+        reported = self.reported.drafter if self.reported is not None else ""
+        return self.lossy_before or is_lossy_name(drafter) or is_lossy_name(reported)
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):

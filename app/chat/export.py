@@ -182,6 +182,8 @@ def _message_html(message: Message) -> str:
     facts = [message.model] if message.model else []
     if message.stats is not None and message.stats.decode_tps:
         facts.append(f"{message.stats.decode_tps:.1f} tokens/s")
+    if message.stats is not None and message.stats.is_lossy:
+        facts.append("lossy: lenient acceptance may have changed its words")
     if message.state != "complete":
         facts.append("interrupted")
     if facts:

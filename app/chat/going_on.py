@@ -53,7 +53,9 @@ def joined(before: AnswerStats | None, after: AnswerStats | None) -> AnswerStats
     if before is None or after is None:
         return after or before
     if before.server:  # nothing of that piece was measured: it keeps its own figures, and adds to none
-        return structs.replace(after, server=before.server, reported=before.reported)
+        return structs.replace(
+            after, server=before.server, reported=before.reported, lossy_before=before.is_lossy or after.lossy_before
+        )
     n_tokens = before.n_tokens + after.n_tokens
     return structs.replace(
         after,
@@ -65,6 +67,7 @@ def joined(before: AnswerStats | None, after: AnswerStats | None) -> AnswerStats
         answer_s=None if before.answer_s is None or after.answer_s is None else before.answer_s + after.answer_s,
         n_proposed=before.n_proposed + after.n_proposed,
         n_accepted=before.n_accepted + after.n_accepted,
+        lossy_before=before.is_lossy or after.lossy_before,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from app.metrics.values import Run
+from app.metrics.values import Run, is_lossy
 
 KEPT = 200
 """Requests that can be looked at."""
@@ -20,7 +20,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Entry:
-    """One request for an answer; ``fault`` is the code of an error, ``left`` if the client went away, or "" ."""
+    """One request for an answer; ``fault`` is the code of an error, ``left`` if the client went away, or "" .
+
+    ``lossy``: lenient acceptance may have changed the answer.
+    """
 
     number: int
     at: datetime
@@ -34,6 +37,7 @@ class Entry:
     tps: float | None = None
     n_drafted: int = 0
     n_accepted: int = 0
+    lossy: bool = False
     fault: str = ""
 
 
@@ -58,7 +62,7 @@ class RequestLog:
         entry.ended_s, entry.fault = time.monotonic(), entry.fault or fault
         if run is not None:
             entry.n_prompt, entry.n_tokens, entry.tps = run.prompt_tokens, run.tokens, run.decode_tps
-            entry.n_drafted, entry.n_accepted = run.proposed, run.accepted
+            entry.n_drafted, entry.n_accepted, entry.lossy = run.proposed, run.accepted, is_lossy(run)
         logger.info(
             "%s %s: %s, %d + %d tokens in %.2f s",
             entry.path,

@@ -47,12 +47,11 @@ def entry_cells(entry: Entry) -> tuple[str, ...]:
     """Say of a request when it came, how it ended and what it cost."""
     end = tr("running…") if entry.ended_s is None else _ENDS.get(entry.fault, entry.fault)
     tokens = "" if entry.ended_s is None else f"{entry.n_prompt} + {entry.n_tokens}"
-    speed = "" if entry.tps is None else tr("{tps:.1f} tok/s").format(tps=entry.tps)
-    kept = (
-        tr("{n_accepted} of {n_drafted}").format(n_accepted=entry.n_accepted, n_drafted=entry.n_drafted)
-        if entry.n_drafted
-        else ""
-    )
+    speeds, drafts = tr("{tps:.1f} tok/s"), tr("{n_accepted} of {n_drafted}")
+    if entry.lossy:
+        speeds, drafts = tr("{tps:.1f} tok/s, lossy"), tr("{n_accepted} of {n_drafted}, lossy")
+    speed = "" if entry.tps is None else speeds.format(tps=entry.tps)
+    kept = drafts.format(n_accepted=entry.n_accepted, n_drafted=entry.n_drafted) if entry.n_drafted else ""
     return (f"{entry.at.astimezone():%H:%M:%S}", entry.path, end, tokens, speed, kept)
 
 

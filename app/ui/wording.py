@@ -260,6 +260,8 @@ def speed_words(stats: AnswerStats) -> str:
         parts.append(tr("speculation {engagement_words}").format(engagement_words=engagement_words(stats.engagement)))
     elif stats.n_tokens:
         parts.append(tr("speculation off"))
+    if stats.lossy_before:
+        parts.append(tr("lossy before it went on"))
     if stats.stop_reason is not None and (ending := _ending(stats)):
         parts.append(ending)
     return " · ".join(filter(None, parts))
@@ -284,6 +286,8 @@ def reported_words(stats: AnswerStats) -> str:
                 n_accepted=told.accepted, n_proposed=told.proposed, share=share
             )
         )
+    if is_lossy_name(told.drafter):
+        parts.append(tr("lossy"))
     if told.not_engaged:
         parts.append(tr("speculation not engaged: {why}").format(why=told.not_engaged))
     return tr("{figures}, {reported}").format(figures=" · ".join(parts), reported=REPORTED) if parts else ""

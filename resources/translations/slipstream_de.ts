@@ -4761,6 +4761,14 @@ Einstellungen: {config_dir}</translation>
         <translation>{n_accepted} von {n_drafted}</translation>
     </message>
     <message>
+        <source>{tps:.1f} tok/s, lossy</source>
+        <translation>{tps:.1f} Tok/s, verlustbehaftet</translation>
+    </message>
+    <message>
+        <source>{n_accepted} of {n_drafted}, lossy</source>
+        <translation>{n_accepted} von {n_drafted}, verlustbehaftet</translation>
+    </message>
+    <message>
         <source>Serve on this computer</source>
         <translation>Auf diesem Rechner bereitstellen</translation>
     </message>
@@ -5803,6 +5811,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>speculation off</source>
         <translation>ohne Spekulation</translation>
+    </message>
+    <message>
+        <source>lossy before it went on</source>
+        <translation>verlustbehaftet, bevor es weiterging</translation>
+    </message>
+    <message>
+        <source>lossy</source>
+        <translation>verlustbehaftet</translation>
     </message>
     <message>
         <source>speculation not engaged: {why}</source>

@@ -3,6 +3,7 @@
 import html.parser
 import io
 import json
+import re
 import zipfile
 from contextlib import closing
 
@@ -21,6 +22,7 @@ from app.chat.store import ChatStore
 from app.chat.token_marks import StoredToken
 from app.errors import ExportError
 from app.paths import resource
+from app.protocol import Engagement
 
 
 def said(role, text, **facts):
@@ -190,6 +192,16 @@ def test_a_page_runs_nothing_and_fetches_nothing(store, role):
         "default-src 'none'" in dict(page.values).get("content", "")
         or ("content", "default-src 'none'; style-src 'unsafe-inline'") in page.values
     )
+
+
+def test_a_page_calls_a_lossy_answer_so(store):
+    chat = store.create("Chat")
+    for drafter in ("ngram,lossy", "ngram"):
+        stats = AnswerStats(n_tokens=9, decode_tps=30.0, engagement=Engagement(True, drafter, 4))
+        store.add(chat.id, said("assistant", "a", model="T4", stats=stats))
+    lossy, lossless = re.findall('class="facts">(.*?)<', export(store, [chat.id], "html").decode())
+    assert lossy == "T4 · 30.0 tokens/s · lossy: lenient acceptance may have changed its words"
+    assert lossless == "T4 · 30.0 tokens/s"
 
 
 def test_markdown_and_text_are_for_reading(store):

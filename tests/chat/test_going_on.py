@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,8 @@ from hypothesis import strategies as st
 from app.chat.conversation import AnswerStats, Message, can_go_on, now
 from app.chat.going_on import joined, parts_of, with_marks
 from app.chat.reported import RemoteFigures
+from app.protocol import Engagement
+from app.ui.wording import speed_words
 
 TEXTS = [
     "Just an answer.",
@@ -101,6 +105,26 @@ def test_the_figures_of_both_pieces_are_added():
     assert joined(before, None) == before
     assert joined(None, after) == after
     assert joined(None, None) is None
+
+
+def test_a_lossy_piece_leaves_the_whole_lossy_however_it_goes_on():
+    lossy = AnswerStats(n_tokens=11, decode_tps=10.0, engagement=Engagement(True, "ngram,lossy", 4))
+    plain = AnswerStats(n_tokens=21, decode_tps=20.0, engagement=Engagement(False, reason="Speculation is off."))
+    for pieces in ((lossy, plain), (plain, lossy), (lossy, plain, plain), (lossy, AnswerStats(server="http://box"))):
+        whole = functools.reduce(joined, pieces)
+        assert whole.is_lossy
+        assert "lossy" in speed_words(whole)
+    assert not joined(plain, plain).is_lossy
+    assert "lossy" not in speed_words(joined(plain, plain))
+
+
+def test_what_a_server_calls_lossy_is_called_so():
+    theirs = AnswerStats(server="http://box", reported=RemoteFigures(tokens=7, decode_tps=99.0, drafter="ngram,lossy"))
+    assert theirs.is_lossy
+    assert "lossy" in speed_words(theirs)
+    after = joined(theirs, AnswerStats(n_tokens=21, decode_tps=20.0))
+    assert after.is_lossy
+    assert "lossy" in speed_words(after)
 
 
 def test_what_a_server_reported_is_added_to_nothing():

@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.protocol import Generate, Load
-from app.server.request_log import Entry
+from app.protocol import Generate, Load, Speculation, Step
+from app.server.request_log import Entry, RequestLog
 from app.ui.serving_control import OFF
 from app.ui.serving_dialog import ServingDialog, entry_cells
 from tests.doubles import Answer
+from tests.metrics.sessions import NGRAM, run_of
 from tests.ui.conftest import shows_dialog
 
 ASK = {"messages": [{"role": "user", "content": "Say something."}]}
@@ -215,3 +216,16 @@ def test_a_request_is_told_without_what_it_said():
     assert entry_cells(entry)[1:] == ("/v1/completions", "running…", "", "", "")
     entry.ended_s, entry.fault = 1.0, "left"
     assert entry_cells(entry)[2] == "the client left"
+
+
+def test_a_lossy_answer_is_called_so_by_its_speed_and_by_what_was_kept():
+    log, steps = (
+        RequestLog(),
+        [Step(0.1, 1, 0, 0, 0, 0, 0.0, 0.0, 20, ""), Step(0.2, 3, 4, 4, 3, 2, 0.0, 0.1, 23, "ngram")],
+    )
+    for lenient in (0.1, 0.0):
+        way = Speculation(types=NGRAM.types, draft_tokens=4, lenient=lenient)
+        log.end(log.begin("/v1/completions", "starter"), run_of(steps, speculation=way))
+    lossy, lossless = map(entry_cells, log.entries())
+    assert lossy[-2:] == (f"{lossless[-2]}, lossy", "2 of 4, lossy")
+    assert lossless[-1] == "2 of 4"
