@@ -1,6 +1,8 @@
 """The text of PDFs, ours and hostile ones."""
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -173,3 +175,11 @@ def test_what_is_no_file_keeps_nobody(tmp_path):
     began_s = time.monotonic()
     assert fault_of(tmp_path / "x.pdf", timeout_s=1.0) == "late"
     assert time.monotonic() - began_s < 15
+
+
+@pytest.mark.linux
+def test_what_needs_more_memory_than_there_is_ends_in_words(written):
+    path = written(pdf(packed(b"BT /F1 12 Tf (" + b"x" * 60_000_000 + b") Tj ET")))
+    command = ["sh", "-c", 'ulimit -v 400000; exec "$0" -m app pdf', sys.executable]
+    done = subprocess.run(command, input=os.fsencode(path), capture_output=True, timeout=60, check=True)
+    assert done.stdout == b'{"text":"","fault":"memory"}'
