@@ -180,6 +180,6 @@ def test_what_is_no_file_keeps_nobody(tmp_path):
 @pytest.mark.linux
 def test_what_needs_more_memory_than_there_is_ends_in_words(written):
     path = written(pdf(packed(b"BT /F1 12 Tf (" + b"x" * 60_000_000 + b") Tj ET")))
-    command = ["sh", "-c", 'ulimit -v 400000; exec "$0" -m app pdf', sys.executable]
+    command = ["sh", "-c", 'ulimit -v 250000; exec "$0" -m app pdf', sys.executable]
     done = subprocess.run(command, input=os.fsencode(path), capture_output=True, timeout=60, check=True)
     assert done.stdout == b'{"text":"","fault":"memory"}'
