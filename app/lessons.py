@@ -16,7 +16,7 @@ _MOST = 1e9
 
 _KIND = re.compile(r"[a-z][a-z-]{0,30}[~+]?!?(:[1-9][0-9]{0,3})?", re.ASCII)
 _WORTH_OF = re.compile(_KIND.pattern + "(@sampled)?", re.ASCII)
-_WORDS_OF = re.compile(_KIND.pattern + "@(greedy|sampled)", re.ASCII)
+_WORDS_OF = re.compile(_KIND.pattern + "@(greedy|sampled|sharp)", re.ASCII)
 
 
 class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,7 +33,8 @@ class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         speedups: what asking was worth in the last answers, by kind of draft; ``kind@sampled`` where tokens were drawn.
         answers: the last answers' draft tokens, by kind.
         words: drafted words by class of the probability that the drafter gave them, by ``kind@greedy`` or
-            ``kind@sampled``; ``kind!@…``: by class of the probability of the target's most likely word.
+            ``kind@sampled``, of trees ``kind@sharp``; ``kind!@…``: by class of the probability of the target's most
+            likely word.
         saved_s: what speculation had saved; earlier versions kept and used it, this one only reads it.
     """
 

@@ -42,7 +42,7 @@ EASE = "!"
 """Ends the name under which is kept how many of a drafter's words are kept where the target is so sure of its own."""
 
 _VIEWS = {PARTLY: "draft-simple", "draft-simple": PARTLY}
-_GREEDY, _SAMPLED = "greedy", "sampled"
+_GREEDY, _SAMPLED, _SHARP = "greedy", "sampled", "sharp"
 _WILD = 100.0
 """No speed-up of an answer is as high; a file that says so is wrong."""
 
@@ -163,7 +163,7 @@ class Evidence:
         for kind, acceptance in self.acceptance.items():
             answers[kind] += acceptance.lesson()
         words = {
-            f"{kind}@{_GREEDY if is_greedy else _SAMPLED}": Counts(tuple(c.judged), tuple(c.kept))
+            _name_of_words(kind, is_greedy): Counts(tuple(c.judged), tuple(c.kept))
             for (kind, is_greedy), c in self.calibrations.items()
         }
         counts = {
@@ -183,7 +183,8 @@ class Evidence:
             known.extend((judged, kept) for judged, kept in pairs if 0 <= kept <= judged and judged)
         for key, counts in lessons.words.items():
             kind, _, how = key.rpartition("@")
-            self.calibration_of(kind, how == _GREEDY).recall(counts.judged, counts.kept)
+            if key == _name_of_words(kind, is_greedy := how == _GREEDY):
+                self.calibration_of(kind, is_greedy).recall(counts.judged, counts.kept)
 
 
 @dataclass(slots=True)
@@ -205,6 +206,15 @@ class EvidenceApart:
         if len(self._known) > N_APART:
             del self._known[next(iter(self._known))]
         return found
+
+
+def _name_of_words(kind: str, is_greedy: bool) -> str:
+    """Return the name under which a file has the words of a kind.
+
+    Where tokens are drawn, probabilities of trees are sharper than they were: what was learned of others is left out.
+    """
+    of_tree = kind in ("tree", OTHER_CHILDREN, FOLLOWING)
+    return f"{kind}@{_GREEDY if is_greedy else _SHARP if of_tree else _SAMPLED}"
 
 
 def _of_errors(kind: str) -> str:

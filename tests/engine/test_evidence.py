@@ -108,7 +108,7 @@ def test_everything_that_is_learned_outlives_the_file():
     known.usual_worth["draft-simple~@sampled"].errors.append(0.5)
     lessons = known.lessons()
     assert sound(lessons) == lessons
-    assert {"tree+@greedy", "tree~@sampled", "draft-simple~!@greedy"} <= set(lessons.words)
+    assert {"tree+@greedy", "tree~@sharp", "draft-simple~!@greedy"} <= set(lessons.words)
     again = Evidence()
     again.recall(lessons)
     assert again.lessons() == lessons
@@ -135,3 +135,11 @@ def test_rules_that_nobody_uses_are_forgotten_before_those_in_use():
         apart.of(ordinary, 0, 0.5 + n / 1000)
         assert apart.of(ordinary, 0, 0.3) is used
         assert len(apart._known) <= N_APART
+
+
+def test_what_trees_taught_where_words_were_drawn_less_sharply_is_left_out():
+    counts, known = Counts((400.0,) * 10, (0.0,) * 10), Evidence()
+    known.recall(Lessons(words={"tree@sampled": counts, "tree~@sampled": counts, "tree+@sampled": counts}))
+    assert known.lessons() == Evidence().lessons()
+    known.recall(Lessons(words={"tree@sharp": counts, "tree@greedy": counts, "draft-simple@sampled": counts}))
+    assert set(known.lessons().words) == {"tree@sharp", "tree@greedy", "draft-simple@sampled"}
