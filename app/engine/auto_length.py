@@ -25,7 +25,7 @@ from itertools import accumulate
 
 from app.engine.acceptance import cumulated
 from app.engine.asking import Asked, Pause
-from app.engine.copies import best_copy
+from app.engine.copies import best_copy, tried_copy
 from app.engine.costs import FEW, MANY, as_if_awake
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.evidence import EASE, N_NEW, SAMPLED, Evidence, prior_alpha
@@ -59,6 +59,7 @@ class AutoLength:
         is_greedy: the most likely word is taken (temperature 0).
         prefill_s: what the answer took before its first token.
         can_hear: a draft model can say what it would have drafted: a choice depends on its row alone.
+        can_compare: what would have been kept is what the text says.
         models: who is engaged and runs a model; None is whoever is loaded.
         foresight: what the target's own rows tell; None if nobody looks at them.
         purse: what it may cost.
@@ -70,6 +71,7 @@ class AutoLength:
     is_greedy: bool = True
     prefill_s: float = 0.0
     can_hear: bool = True
+    can_compare: bool = True
     models: frozenset[str] | None = None
     foresight: Foresight | None = None
     purse: Purse = field(default_factory=Purse)
@@ -139,8 +141,7 @@ class AutoLength:
         self._asked = asked
         is_heard = self._can_tell(asked.name) and asked.n_catch_up >= FEW
         n_review = min(self._n_unheard, asked.n_catch_up, MOST_REVIEWED) if is_heard else 0
-        hears = self.hears if n_review else None
-        return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, hears)
+        return Ask(asked.limit, asked.n_catch_up, self.goes_on, n_review, self.hears if n_review else None)
 
     def hears(self, places: Sequence[Place]) -> bool:
         """Take in what the paused drafter would have said; tell whether to draft on it."""
@@ -220,7 +221,7 @@ class AutoLength:
 
     def overhears(self, name: str, kind: str, n_judged: int, n_kept: int) -> None:
         """Learn from a copy that was not verified whether it would have been kept, so that none need be tried out."""
-        if name == "ngram":
+        if name == "ngram" and self.can_compare:
             self.evidence.of(kind).overhear(n_judged, n_kept)
 
     def _as_if_awake(self, step: Step) -> Step:
@@ -256,9 +257,8 @@ class AutoLength:
     def _learn_ease(self, kind: str, n_of_last: int, are_kept: Sequence[bool]) -> None:
         """Learn how sure the target was of words of which it is known whether they were, or would have been, kept."""
         ease = self.evidence.calibration_of(kind + EASE, self.is_greedy)
-        for probability, is_kept in zip(
-            self.foresight.last(n_of_last) if self.foresight else (), are_kept, strict=False
-        ):
+        seen = self.foresight.last(n_of_last) if self.foresight else ()
+        for probability, is_kept in zip(seen, are_kept, strict=False):
             ease.observe(probability, is_kept)
 
     def worth_preparing(self, name: str) -> bool:
@@ -279,10 +279,8 @@ class AutoLength:
         if n_behind <= MANY:
             return n_behind  # a part of a short text would cost as much
         worth = self._foresee(name, PARTLY if name == "draft-simple" else name)
-        n_bearable = bisect_left(
-            range(n_behind + 1), True, key=lambda n: not self._may_lose(worth, self._catch_up_s(name, n))
-        )
-        return max(WINDOW, n_bearable - 1)
+        n = bisect_left(range(n_behind + 1), True, key=lambda n: not self._may_lose(worth, self._catch_up_s(name, n)))
+        return max(WINDOW, n - 1)
 
     def _catch_up_s(self, name: str, n_tokens: int) -> float:
         return self.evidence.costs.draft_s(name, 0, n_tokens)
@@ -388,10 +386,15 @@ class AutoLength:
             return max(int(asked.is_look), self._bearable(asked.name, worth))
         return 0
 
-    # --- n-grams ------------------------------------------------------------------------------------
-
     def _trim_ngram(self, kind: str, n_draft: int) -> int:
-        best = best_copy(n_draft, self.evidence.of(kind), self.evidence.costs, self._rate(), self._bears)
-        if best:
+        facts = (n_draft, self.evidence.of(kind), self.evidence.costs, self._rate())
+        if best := best_copy(*facts, self._bears):
+            self._pauses.pop("ngram", None)
             self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"
-        return best
+            return best
+        pause = self._pauses.setdefault("ngram", Pause())
+        n_tried = tried_copy(*facts, self.purse, self._expected_s()) if pause.is_over else 0
+        if n_tried:
+            pause.begin_again()
+        self.reason = "trying again after a pause" if n_tried else "no place agrees for long enough to pay"
+        return n_tried

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from app.engine.acceptance import Acceptance
 from app.engine.costs import Costs
+from app.engine.purse import Purse
 
 VERY_SURE = 0.85
 """Chance from which a copied draft is not weighed against the purse: what agrees on many tokens goes on agreeing."""
@@ -35,3 +37,18 @@ def best_copy(
         if chance >= VERY_SURE or bears(verify_s, chance):
             best, value = k, worth
     return best
+
+
+def tried_copy(n_draft: int, acceptance: Acceptance, costs: Costs, rate: float, purse: Purse, answer_s: float) -> int:
+    """Return how much of a copy to verify to see what rows cost now: one token, where more would pay at load's costs.
+
+    0 if an answer of ``answer_s`` cannot bear it, else it is paid for. Without it a time in which rows are dear would
+    end copies for good: only what is used is learned anew.
+    """
+    more_s = (costs.verify_s(2) or math.inf) - (costs.verify_s(1) or 0.0)
+    if not purse.bears_a_look(more_s, answer_s):
+        return 0
+    if not best_copy(n_draft, acceptance, costs.as_at_first(), rate, lambda *_: True):
+        return 0
+    purse.looked_s += max(0.0, more_s)
+    return 1

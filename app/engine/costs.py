@@ -34,6 +34,12 @@ _OUTLIER = 2.0
 _RELAX = 1 / 64
 """How far a step brings back to its first value what keeps a drafter from being asked: nothing else would."""
 
+_UNUSED = 64
+"""So many times a drafter is not asked since the last pass of several rows, and nobody seems to use them."""
+
+_A_WHILE, _SEEN_AGAIN = 12, 0.5
+"""After so many passes of one row, the first one of several tells so much of what all of those cost now."""
+
 
 @dataclass(slots=True)
 class DrafterCost:
@@ -47,7 +53,7 @@ class DrafterCost:
     caught_up_token_s: float = 0.0
     few_s: float | None = None
     n_max: int = 0
-    _first: tuple[float, float] | None = None
+    _first: tuple[float, float, float] | None = None
     _unsure_s: float = 0.0
 
     def catch_up_s(self, n_tokens: int) -> float:
@@ -65,14 +71,14 @@ class DrafterCost:
         One clock times both; what the one took is told by the other's cost.
         """
         if self._first is None:
-            self._first = self.token_s, self.caught_up_token_s
+            self._first = self.token_s, self.caught_up_token_s, self.catch_up_s(FEW)
         if n_behind >= FEW:
             self._observe_catch_up(max(0.0, took_s - self.token_s * n_tokens), n_behind)
             return
         catch_up_s = self.catch_up_s(n_behind)
         if took_s < catch_up_s:  # so much it cannot have been
             catch_up_s = max(0.0, took_s - self.token_s * n_tokens)
-            self.few_s = catch_up_s * FEW / n_behind
+            self.few_s = catch_up_s * FEW / n_behind or self.catch_up_s(FEW) / _OUTLIER  # nothing could not grow again
         token_s = max(0.0, took_s - catch_up_s) / n_tokens
         if self.token_s:
             self.token_s += _STEP_WEIGHT * (_near(token_s, self.token_s) - self.token_s)
@@ -94,9 +100,11 @@ class DrafterCost:
     def relax(self) -> None:
         """Come back a little to what was known at first."""
         if self._first is not None:
-            token_s, caught_up_token_s = self._first
+            token_s, caught_up_token_s, few_s = self._first
             self.token_s += _RELAX * (token_s - self.token_s)
             self.caught_up_token_s += _RELAX * (caught_up_token_s - self.caught_up_token_s)
+            if self.few_s is not None:
+                self.few_s += _RELAX * (few_s - self.few_s)
 
 
 def _near(seen_s: float, expected_s: float) -> float:
@@ -115,6 +123,8 @@ class Costs:
     _first_s: dict[int, float] = field(default_factory=dict)
     _larger: dict[int, int] = field(default_factory=dict)
     _n_known: int = 0
+    _n_relaxed: int = 0
+    _n_plain: int = 0
 
     def verify_s(self, n_rows: int) -> float | None:
         """Return the cost of a pass over so many rows; None if nothing is known that bounds it.
@@ -139,10 +149,19 @@ class Costs:
         pass_s = self.verify_s(n_rows)
         return Costs({} if pass_s is None else {n_rows: pass_s}, dict(self.drafters))
 
+    def as_at_first(self) -> Costs:
+        """Return what passes cost if, against one of one row, they still cost what was known first."""
+        base_s = self.base_s | self._first_s
+        plain_s = self.verify_s(1)
+        return Costs(base_s, drift=plain_s / base_s[1] if plain_s and base_s.get(1) else self.drift)
+
     def observe_verify(self, n_rows: int, took_s: float) -> None:
         """Learn from a pass; one in no time is an error of the clock."""
         if took_s <= 0:
             return
+        if n_rows > 1:
+            self._see_again(n_rows, took_s)
+        self._n_plain = 0 if n_rows > 1 else self._n_plain + 1
         base = self.base_s.get(n_rows)
         if base is None or n_rows in self.fresh:
             # The lower of the first two, as at load: one that was held up would not be tried again.
@@ -154,6 +173,21 @@ class Costs:
         # What this row count shares with the others goes to the drift, the rest to its own cost.
         self.drift *= ratio**_DRIFT_WEIGHT
         self.base_s[n_rows] = base * ratio ** (_STEP_WEIGHT - _DRIFT_WEIGHT)
+
+    def _see_again(self, n_rows: int, took_s: float) -> None:
+        """Bring back to first values, as far as this pass allows, what rows cost that nobody has used for a while.
+
+        What made one of them dear made all of them dear, and one that is cheap again tells of all.
+        """
+        self._n_relaxed = 0
+        first = self.as_at_first()
+        first_s = first.verify_s(n_rows)
+        if self._n_plain < _A_WHILE or not first_s:
+            return
+        dearer = max(1.0, took_s / first_s) * first.drift / self.drift
+        for n, base_s in self._first_s.items():
+            if n > 1:
+                self.base_s[n] += _SEEN_AGAIN * min(0.0, dearer * base_s - self.base_s[n])
 
     def best_length(self, expected: Sequence[float], rate: float) -> int:
         """Return the length of a draft with the highest worth.
@@ -192,18 +226,20 @@ class Costs:
 
     def observe_draft(self, drafter: str, n_tokens: int, took_s: float, n_behind: int = 0) -> None:
         """Learn from a draft after catching up with ``n_behind`` tokens."""
-        if n_tokens:
+        if n_tokens or n_behind >= FEW:  # who was heard and drafted nothing has caught up all the same
             self.drafters.setdefault(drafter, DrafterCost()).observe(n_tokens, took_s / self.drift, n_behind)
 
     def relax(self, drafter: str) -> None:
         """Come back a little to what was known at first of a drafter that is not asked because of what is known now.
 
-        Only what is used is learned anew: without this, a time in which drafting was dear would end it for good.
+        Only what is used is learned anew: without this, a time in which drafting was dear would end it for good. What
+        rows cost is left alone for as long as another drafter uses them.
         """
         if drafter in self.drafters:
             self.drafters[drafter].relax()
+        self._n_relaxed += 1
         for n_rows, first_s in self._first_s.items():
-            if n_rows > 1:  # one row is seen in every plain step
+            if n_rows > 1 and self._n_relaxed > _UNUSED:  # one row is seen in every plain step
                 self.base_s[n_rows] += _RELAX * (first_s - self.base_s[n_rows])
 
 

@@ -115,7 +115,7 @@ def engage(command: Generate, pair: LoadedPair, sampler: Sampler, tokens: Sequen
     guesser = sampler.likeliest() if speculation.lenient else sampler  # the likeliest is typical oftenest
     policy = _policy(length, evidence, n_max, max_tokens, sampler, frozenset(names) - {"ngram"})
     if speculation.lenient and isinstance(policy, AutoLength):
-        policy.can_hear = False  # what would be kept is not what the text says
+        policy.can_hear = policy.can_compare = False  # what would be kept is not what the text says
     notices = [] if isinstance(wanted_length, str) else _cuts(wanted_length, n_exact, n_heads, pair)
     if n_rows:
         notices.append(_shaped(n_rows, pair.evidence.costs, is_asked=speculation.fixed_shape))

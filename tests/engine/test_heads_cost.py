@@ -86,6 +86,45 @@ def test_catching_up_with_a_step_cannot_have_taken_longer_than_the_draft_it_was_
     assert cost.token_s == pytest.approx(0.01, rel=0.3)
 
 
+def test_catching_up_with_a_few_tokens_is_never_free_for_good():
+    """One fast draft after a dear time tells that it was less, not that it is nothing: that could not grow again."""
+    cost = DrafterCost(0.01, 0.004, 0.04)
+    for _ in range(12):
+        cost.observe(1, 0.05 + 0.3, 20)
+    for _ in range(6):
+        cost.observe(2, 0.08, 0)
+    for _ in range(10):
+        cost.observe(1, 0.012, 1)
+    for _ in range(60):
+        cost.observe(1, 0.01 + 0.05, 20)
+    assert cost.catch_up_s(20) == pytest.approx(0.05, rel=0.1)
+    assert cost.catch_up_s(8) > 0.005
+
+
+def test_what_catching_up_with_a_few_tokens_cost_at_first_is_known_again():
+    for few_s in (0.04, None):
+        cost = DrafterCost(0.01, 0.004, few_s)
+        for _ in range(15):
+            cost.observe(1, 0.01 + 1.0, 20)
+        dear_s = cost.catch_up_s(8)
+        for _ in range(600):
+            cost.relax()
+        assert cost.catch_up_s(8) < 0.2 * dear_s
+        assert [cost.catch_up_s(n) for n in (8, 20)] == pytest.approx(
+            [DrafterCost(0.01, 0.004, few_s).catch_up_s(n) for n in (8, 20)], rel=0.01
+        )
+
+
+def test_who_was_heard_and_drafted_nothing_taught_what_catching_up_costs():
+    costs = Costs({1: 0.04}, {NAME: DrafterCost(0.01, 0.001, 0.02)})
+    for _ in range(50):
+        costs.observe_draft(NAME, 0, 0.0, 1)
+    assert costs.draft_s(NAME, 0, 24) == pytest.approx(DrafterCost(0.01, 0.001, 0.02).catch_up_s(24))
+    for _ in range(50):
+        costs.observe_draft(NAME, 0, 1.0, 24)
+    assert costs.draft_s(NAME, 0, 24) == pytest.approx(1.0, rel=0.05)
+
+
 def _shut(policy):
     costs = policy.evidence.costs
     while policy.worth_preparing(NAME):

@@ -101,6 +101,15 @@ def test_what_is_overheard_of_a_copy_counts_and_of_a_model_does_not():
     assert policy.trim("ngram", "ngram:8", 15) > 0
 
 
+def test_nothing_is_overheard_where_more_is_kept_than_the_text_says():
+    policy = auto(evidence(COMPUTE_BOUND))
+    policy.can_compare = False
+    before = policy.evidence.of("ngram:8").alpha()
+    for _ in range(12):
+        policy.overhears("ngram", "ngram:8", 1, 0)
+    assert policy.evidence.of("ngram:8").alpha() == before
+
+
 def test_a_copy_that_is_not_used_is_given_as_no_reason():
     policy = auto(evidence(COMPUTE_BOUND))
     assert policy.ask("ngram", 0).limit
@@ -110,7 +119,7 @@ def test_a_copy_that_is_not_used_is_given_as_no_reason():
         policy.overhears("ngram", "ngram:32", 1, 0)
     assert policy.ask("ngram", 0).limit
     assert not policy.trim("ngram", "ngram:32", 15)
-    assert policy.plan("", 15).reason == ""
+    assert policy.plan("", 15).reason == "no place agrees for long enough to pay"
 
 
 def test_looking_up_takes_nothing_of_what_drafts_may_cost():
