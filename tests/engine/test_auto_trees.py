@@ -1,7 +1,8 @@
 """The controller with trees allowed against itself without, on scripted pairs and machines of given costs.
 
 The loop, the drafters and the controller are the real ones; only the seconds of a step are the machine's: a pass by its
-rows, a drafted token by the passes of the draft model that it took.
+rows, a drafted token by the passes of the draft model that it took. Draft models draw as those do that are much smaller
+than their targets.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from app.engine.drafters.draft_model import DraftModelDrafter
 from app.engine.drafters.tree import TreeDrafter
 from app.engine.foresight import Foresight
 from app.engine.prompt_cache import Held
-from app.engine.sampler import Sampler
+from app.engine.sampler import DRAFT_SHARPNESS, Sampler
 from app.engine.speculate import Generation, speculate
 from app.engine.watching import WatchingChooser
 from app.protocol import Sampling
@@ -67,7 +68,7 @@ def answered_s(machine, pair, sampling, *, with_trees, seed):
         target.rewind(0)
         target.decode(prompt, 1)
         sampler = Sampler(sampling, N_VOCAB, prompt)
-        drafter = DraftModelDrafter(draft, held, sampler)
+        drafter = DraftModelDrafter(draft, held, sampler, sharpness=DRAFT_SHARPNESS)
         if with_trees:
             drafter = TreeDrafter(drafter, known.calibrations_of_tree(sampler.is_greedy), n_leaves_max=16)
         known.begin_answer()
