@@ -31,7 +31,7 @@ N_KILLS = int(os.environ.get("SLIPSTREAM_TEST_KILLS", "200"))
 FIRST_KILL = int(os.environ.get("SLIPSTREAM_TEST_FIRST_KILL", "0"))
 """Where a part of them begins: parts let others have the machine in between."""
 
-TICK_S = 0.05
+TICK_S, KEPT_S, MOST_WAIT_S = 0.05, 2.0, 120
 AT, FILE = "2026-01-01T00:00:00+00:00", '[{"name":"a.txt","text":"some words"}]'
 UNSENT = ("draft", "files", "edit")
 NOTHING = {"is_held": False, "texts": [], "draft": "", "files": [], "edit": None}
@@ -109,11 +109,8 @@ def write(window, composer, n):
 def act(window, n):
     what = draw.choice(["ask", "edit", "regenerate", "go_on", "earlier", "later", "answer"]) if n > 1 else "ask"
     at = draw.randrange(0, n, 2) if n else 0
-    is_written = window.composer.text or window.composer.files.files
-    if what == "ask" and n > 1 and is_written and (hold or draw.random() < 0.9):
-        what = "regenerate"  # what is written stays for some time
-    if what == "ask":
-        window.composer.sent.emit(f"Tell me a long story, number {n}.")
+    if what == "ask":  # as an example does: what is written stays
+        window.composer.send_beside(f"Tell me a long story, number {n}.")
     elif what in ("edit", "answer"):
         window.composer.edited.emit(at + (what == "answer"), f"Tell me another one, number {draw.random()}.")
     else:
@@ -140,9 +137,13 @@ class Shown:
         self._thread.join()
 
     def has_begun(self, hold):
-        """Whether there is an answer, and what is to be held."""
+        """Whether there is what is to be held, or else an answer; beside an edit that is held none may come."""
         screens = [screen for _at, screen in self.moments]
-        return any(len(s["texts"]) > 1 and s["texts"][-1] and (s["is_held"] or not hold) for s in screens)
+        return any(s["is_held"] if hold else len(s["texts"]) > 1 and s["texts"][-1] for s in screens)
+
+    def has_held(self, hold):
+        """Whether what is held has been there for as long as it takes to be told of."""
+        return not hold or bool(self.before(time.monotonic(), KEPT_S).get(hold))
 
     def before(self, moment, for_s):
         """Return what had been there for so long at a moment, by the clock and by the program's own ticks.
@@ -157,6 +158,14 @@ class Shown:
         return {"texts": shown["texts"], **{name: shown[name] for name in stayed}}
 
 
+def until(holds, words):
+    """Wait until something holds, long enough for a busy machine."""
+    deadline = time.monotonic() + MOST_WAIT_S
+    while not holds():
+        assert time.monotonic() < deadline, words
+        time.sleep(0.002)
+
+
 def kill_after(home, wait_s, seed=1, hold=""):
     """Run the program, kill it ``wait_s`` after the first word of an answer; return what had been shown 2 s before.
 
@@ -164,17 +173,16 @@ def kill_after(home, wait_s, seed=1, hold=""):
         home: where everything is.
         wait_s: how long after that it is killed.
         seed: of what is done.
-        hold: what is not sent, written then and left as it is ("draft", "files" or "edit"); the time counts from there.
+        hold: what is not sent, written then and left as it is ("draft", "files" or "edit"); the time counts from when
+            the program, however slow the machine, has shown it for as long as it may take to be kept.
     """
     environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home)}
     command = [sys.executable, "-c", SCRIPT, str(seed), hold]
     with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
         shown = Shown(process.stdout)
         try:
-            deadline = time.monotonic() + 60
-            while not shown.has_begun(hold):
-                assert time.monotonic() < deadline, "no answer began"
-                time.sleep(0.05)
+            until(lambda: shown.has_begun(hold), "no answer began")
+            until(lambda: shown.has_held(hold), "what was written did not stay")
             time.sleep(wait_s)
         finally:
             children = psutil.Process(process.pid).children(recursive=True)
@@ -184,7 +192,7 @@ def kill_after(home, wait_s, seed=1, hold=""):
         shown.join()
     _gone, alive = psutil.wait_procs(children, timeout=40)
     assert not alive, f"left behind: {alive}"
-    return shown.before(killed_s, 2.0)
+    return shown.before(killed_s, KEPT_S)
 
 
 def check(home, shown):
@@ -232,17 +240,34 @@ def old_chats(path, version, n_messages):
 
 
 def kill_while_upgrading(home, version, wait_s, n_messages=3000):
-    """Start the program on an old database and kill it, wherever it is then: the next start has everything."""
+    """Start the program on an old database and kill it, wherever its upgrade is then: the next start has everything.
+
+    Args:
+        home: where everything is.
+        version: of the database.
+        wait_s: how long after the beginning of the upgrade, which copies the database first.
+        n_messages: in it.
+
+    Returns:
+        Whether the upgrade was not at its end.
+    """
     path = home / "data" / "chats.db"
     old_chats(path, version, n_messages)
     environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home)}
+
+    def copies():
+        return [one for kind in ("copying*", "format-*") for one in path.parent.glob(f"chats.db.{kind}")]
+
     with subprocess.Popen([sys.executable, "-m", "app"], cwd=ROOT, env=environ) as process:
-        time.sleep(wait_s)
-        children = psutil.Process(process.pid).children(recursive=True)
-        process.kill()
+        try:
+            until(copies, "no upgrade began")
+            time.sleep(wait_s)
+        finally:
+            children = psutil.Process(process.pid).children(recursive=True)
+            process.kill()
     psutil.wait_procs(children, timeout=40)
     with closing(sqlite3.connect(path)) as db:
-        n_steps = version_of(db)
+        is_hit = bool(copies()) and version_of(db) < len(MIGRATIONS)
     with closing(ChatStore(path)) as store:
         assert store.damage is None
         assert store.integrity() == "ok"
@@ -250,16 +275,16 @@ def kill_while_upgrading(home, version, wait_s, n_messages=3000):
         assert store.search("albatross 2999")
         assert len(list(path.parent.glob("chats.db.format-*"))) <= KEPT_COPIES
         assert version == 1 or store.search("some words")
-    return n_steps
+    return is_hit
 
 
 @pytest.mark.linux
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(500)
 def test_three_kills_lose_nothing(home, tmp_path):
     check(home, kill_after(home, 0.3))
-    assert "files" in check(home, kill_after(home, 3.0, 2, "files"))
-    assert "edit" in check(home, kill_after(home, 3.0, 3, "edit"))
-    kill_while_upgrading(tmp_path / "old", 4, 1.0)
+    assert "files" in check(home, kill_after(home, 0.2, 2, "files"))
+    assert "edit" in check(home, kill_after(home, 0.2, 3, "edit"))
+    assert any(kill_while_upgrading(tmp_path / str(n), 4, 0.03) for n in range(3)), "no kill hit an upgrade"
 
 
 @pytest.mark.linux
@@ -269,7 +294,7 @@ def test_two_hundred_kills_of_the_window_lose_nothing(home):
     moments, n_seen = random.Random(20 + FIRST_KILL), Counter()
     for seed in range(FIRST_KILL, FIRST_KILL + N_KILLS):
         hold = ("", *UNSENT)[seed % 4]
-        n_seen.update(check(home, kill_after(home, moments.uniform(2 if hold else 0, 5), seed, hold)))
+        n_seen.update(check(home, kill_after(home, moments.uniform(0, 3 if hold else 5), seed, hold)))
     assert all(n_seen[name] >= max(1, N_KILLS // 10) for name in UNSENT), f"what is not sent was hardly seen: {n_seen}"
 
 
@@ -277,7 +302,7 @@ def test_two_hundred_kills_of_the_window_lose_nothing(home):
 @pytest.mark.full
 @pytest.mark.timeout(1200)
 def test_forty_kills_while_the_window_upgrades_lose_nothing(tmp_path):
-    moments, found = random.Random(21), set()
+    moments, n_hit = random.Random(21), 0
     for n in range(40):
-        found.add(kill_while_upgrading(tmp_path / str(n), 1 if n % 2 else 4, moments.uniform(0.2, 2)))
-    assert {len(MIGRATIONS)} < found, "no kill came before the end of an upgrade"
+        n_hit += kill_while_upgrading(tmp_path / str(n), 1 if n % 2 else 4, moments.uniform(0, 0.3))
+    assert n_hit >= 3, "hardly any kill hit an upgrade"
