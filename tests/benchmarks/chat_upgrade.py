@@ -86,6 +86,8 @@ async def open_watched(window: MainWindow) -> tuple[float, Watch]:
     watching.cancel()
     if store is None or len(store.search("marmalade")) == 0:
         raise SystemExit("the upgraded database does not have what was in it")
+    if not watch.silent_s:  # a window that never says a word is as silent as can be
+        watch.silent_s = took_s
     store.close()
     return took_s, watch
 
