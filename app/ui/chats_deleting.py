@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from app.ui.chats import Chats
     from app.ui.main_window import MainWindow
 
+NOT_DELETED = tr("The conversation was not deleted: a part of it is not saved yet and could not be brought back.")
+
 UNDO_S = 12.0
 CHECK_MS = 1_000
 ERASE_AFTER_MS = 5_000
@@ -81,7 +83,8 @@ class ChatsDeleting(QObject):
             )
             return
         if current is not None and current.id == conversation_id and not self._chats.can_leave():
-            return  # what only the memory holds could not be brought back
+            self._window.notice.say("warning", NOT_DELETED, tr("Delete it again once that is saved."))
+            return
         with Told(self._window.notice, tr("The conversation was not deleted.")):
             title = self._store.load(conversation_id).title
             self._store.delete(conversation_id)

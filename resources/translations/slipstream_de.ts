@@ -1008,12 +1008,20 @@ gelöscht {when}, %n Nachrichten</numerusform>
         </translation>
     </message>
     <message>
+        <source>The conversation was not deleted: a part of it is not saved yet and could not be brought back.</source>
+        <translation>Die Unterhaltung wurde nicht gelöscht: Ein Teil davon ist noch nicht gespeichert und ließe sich nicht zurückholen.</translation>
+    </message>
+    <message>
         <source>An answer is being written there.</source>
         <translation>Dort wird gerade eine Antwort geschrieben.</translation>
     </message>
     <message>
         <source>Stop it first (Esc).</source>
         <translation>Halten Sie sie zuerst an (Esc).</translation>
+    </message>
+    <message>
+        <source>Delete it again once that is saved.</source>
+        <translation>Löschen Sie sie noch einmal, wenn das gespeichert ist.</translation>
     </message>
     <message>
         <source>The conversation was not deleted.</source>

@@ -113,7 +113,7 @@ def test_undo_brings_back_what_the_database_had_refused_before_the_deletion(prog
             program.window.composer.editor.setPlainText("half a thought")
             deleting.delete(deleted)
             assert chats.current.id == deleted
-            assert "not saved yet" in program.window.notice.words
+            assert "was not deleted" in program.window.notice.words
             assert [m.text for m in chats.shown] == ["first", POEM, "second", POEM]
         deleting.delete(deleted)
         assert (chats.current, chats.shown) == (None, ())
