@@ -85,12 +85,17 @@ def fitting_memory(memory: MemoryTypes, manner: Manner) -> MemoryTypes:
     return MemoryTypes(type_k, type_v, fused)
 
 
-def placement(devices: Sequence[Device], *, is_draft: bool = False, n_layers: int = -1) -> Placement:
-    """Return how a model is laid out on devices, or so many of its last layers; on none as without any."""
+def placement(
+    devices: Sequence[Device], *, is_draft: bool = False, n_layers: int = -1, manner: Manner | None = None
+) -> Placement:
+    """Return how a model is laid out on devices, or so many of its last layers; on none as without any.
+
+    ``manner`` is what suits them, where that is not known by their kind.
+    """
     chosen = tuple(device.name for device in devices if device.kind != "cpu")
     if not chosen:
         return Placement()
-    manner = manner_of(devices)
+    manner = manner or manner_of(devices)
     return Placement(
         devices=chosen,
         n_layers=n_layers,

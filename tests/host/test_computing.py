@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.discovery import Backend, Found
@@ -9,7 +11,7 @@ from app.engine.probe import Device, Runtime
 from app.engine.surroundings import Surroundings
 from app.errors import UsageError
 from app.host import PairChoice
-from app.host.computing import choose, fitting_memory, is_processor, manner_of, placement
+from app.host.computing import NPU, choose, fitting_memory, is_processor, manner_of, placement
 from app.host.placing import Placed, Placing
 from app.host.runtimes import InUse
 from app.placement import Backends, Placement
@@ -116,6 +118,13 @@ def test_adreno_gets_no_flash_attention_and_the_draft_on_the_processor_is_as_eve
 def test_devices_together_get_what_the_most_particular_needs():
     assert manner_of((ADRENO, HTP0)) == manner_of((HTP0,))
     assert placement((HTP0, ADRENO)).devices == ("HTP0", "GPUOpenCL")
+
+
+def test_a_device_that_asks_for_a_fixed_shape_has_it_of_target_and_draft_model():
+    asks = replace(NPU, fixed_shape=True)
+    for is_draft in (False, True):
+        assert placement((HTP0,), is_draft=is_draft, manner=asks).fixed_shape
+        assert not placement((HTP0,), is_draft=is_draft).fixed_shape
 
 
 def test_a_memory_that_somebody_chose_stays():
