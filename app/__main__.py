@@ -6,7 +6,6 @@ than it needs. Exit codes: 0 done, 1 failed (one line and a hint on stderr), 2 w
 
 from __future__ import annotations
 
-import errno
 import io
 import logging
 import os
@@ -14,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from app.errors import SlipstreamError, UsageError
+from app.errors import UNWRITABLE, SlipstreamError, UsageError
 
 PROCESSES = {
     "worker": "app.engine.worker",
@@ -30,9 +29,6 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 COMPLETING = "_SLIPSTREAM_COMPLETE"
 """Set by a shell that wants to complete a command line; it gives the words in other variables."""
-
-UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
-"""What a write to standard output meets; one to a file of ours becomes one of our own errors where it happens."""
 
 logger = logging.getLogger(__name__)
 

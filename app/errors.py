@@ -35,11 +35,15 @@ class on the other side (:func:`from_code`).
 
 from __future__ import annotations
 
+import errno
 import re
 
 _NO_LIBRARY = re.compile(r"(lib[^\s:]+): cannot open shared object file")
 _IN_A_PACKAGE = ("libQt6", "libpyside6", "libshiboken6")
 """Libraries that come with a Python package: one that is missing is no matter of the system."""
+
+UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""What a write to standard output meets; one to a file of ours becomes one of our own errors where it happens."""
 
 
 class SlipstreamError(Exception):

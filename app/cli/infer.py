@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from app.cli import options
 from app.cli.infer_options import InferOptions
 from app.cli.terminal import as_text, first_interrupt, kept_by_interrupts, keys_as_typed, note, write_text
-from app.errors import EngineDiedError, RemoteError, SlipstreamError
+from app.errors import UNWRITABLE, EngineDiedError, RemoteError, SlipstreamError
 from app.protocol import Speculation
 
 if TYPE_CHECKING:
@@ -31,11 +31,18 @@ API_KEY = "SLIPSTREAM_API_KEY"
 
 
 def infer(chosen: InferOptions) -> None:
-    """Answer a prompt, or hold a conversation, and say what it cost."""
-    chosen = _at_server(chosen)
-    chosen.check()
-    questions = chosen.questions()
-    asyncio.run(_answer(chosen, questions) if questions else _converse(chosen))
+    """Answer a prompt, or hold a conversation, and say what it cost; in a stream of events a fault is one, too."""
+    from app.protocol import ErrorInfo, Failed
+
+    try:
+        chosen = _at_server(chosen)
+        chosen.check()
+        questions = chosen.questions()
+        asyncio.run(_answer(chosen, questions) if questions else _converse(chosen))
+    except SlipstreamError as fault:
+        if chosen.as_stream:
+            _view(chosen).on_event(Failed(0, ErrorInfo(fault.code, fault.message, fault.hint)))
+        raise
 
 
 def _at_server(chosen: InferOptions) -> InferOptions:
@@ -54,21 +61,14 @@ def _at_server(chosen: InferOptions) -> InferOptions:
 
 
 async def _answer(chosen: InferOptions, questions: tuple[str, ...]) -> None:
-    """Have prompts answered; in a stream of events a fault is one, too, wherever it comes from."""
-    from app.protocol import ErrorInfo, Failed
-
-    try:
-        async with _desk(chosen) as desk:
-            for number, question in enumerate(questions):
-                if number:
-                    write_text("\n")
-                turn = await desk.talk.ask(question)
-                if turn.cost is not None:
-                    _show_cost(chosen, turn.cost)
-    except SlipstreamError as fault:
-        if chosen.as_stream:
-            _view(chosen).on_event(Failed(0, ErrorInfo(fault.code, fault.message, fault.hint)))
-        raise
+    """Have prompts answered."""
+    async with _desk(chosen) as desk:
+        for number, question in enumerate(questions):
+            if number:
+                write_text("\n")
+            turn = await desk.talk.ask(question)
+            if turn.cost is not None:
+                _show_cost(chosen, turn.cost)
 
 
 def _show_cost(chosen: InferOptions, cost: Cost) -> None:
@@ -118,7 +118,7 @@ async def _take(desk: Desk, line: str) -> None:
     except SlipstreamError as fault:
         say_fault(fault)
     except Exception as fault:
-        if isinstance(fault, OSError) and fault.filename is None:
+        if isinstance(fault, BrokenPipeError) or getattr(fault, "errno", None) in UNWRITABLE:
             raise  # nobody reads the output any more, or it cannot be written
         logger.exception("a line of a conversation failed")
         note(f"internal error: {type(fault).__name__}: {fault}\nhint: Please report it; the conversation goes on.")

@@ -70,6 +70,7 @@ class LocalVoice:
 
     def __init__(self, owner: Host) -> None:
         self._owner = owner
+        self._asked: ChatRequest | None = None
         self._noted: tuple[NoticeInfo, ...] = ()
 
     @property
@@ -94,8 +95,8 @@ class LocalVoice:
         await load(self._owner, pair)
 
     async def stop(self) -> None:
-        """End the answer that is coming."""
-        await self._owner.cancel()
+        """End the answer that is coming, or the load if none is asked for."""
+        await self._owner.cancel(self._asked)
 
     async def answer(self, request: ChatRequest, heard: Heard, view: AnswerView) -> Cost:
         """Answer with the loaded pair.
@@ -112,6 +113,7 @@ class LocalVoice:
                 status.clear()
                 view.show(text, heard.feed(text))
 
+        self._asked = request
         try:
             async with aclosing(self._owner.answer(request)) as events:
                 async for event in events:
@@ -131,6 +133,7 @@ class LocalVoice:
                             say(event.text)
                             notices = event.notices
         finally:
+            self._asked = None
             status.clear()
             view.show("", heard.close())
             view.end()

@@ -20,7 +20,7 @@ from app.protocol import Chunk, Done, NoticeInfo, Prefill, Started
 from app.server.bridge import Bridge
 from app.server.connection import OnGone
 from app.server.desk import Desk
-from app.server.faults import fault_of
+from app.server.faults import Fault, fault_of
 from app.server.guard import Receive, Scope, Send
 from app.server.request_log import Entry, RequestLog
 from app.server.shapes import End, Shape
@@ -79,12 +79,13 @@ class AnswerResponse(Response):
             # The engine hears of it from the connection: the answer may be over before this task hears of it.
             is_broken_off = self._done is None or self._done.stop_reason == "cancelled"
             is_gone = not work.done() or (self._is_gone and is_broken_off)
+            failed = None if is_gone or work.cancelled() else work.exception()
             on_gone.discard(self._go)
             for task in (work, leaving):
                 task.cancel()
             await asyncio.gather(work, leaving, return_exceptions=True)
             if self._ready is not None:
-                self._way.log.end(self._ready.entry, self._run, "left" if is_gone else "")
+                self._way.log.end(self._ready.entry, self._run, "left" if is_gone else _noted(failed))
         if not work.cancelled() and (fault := work.exception()) is not None:
             raise fault
 
@@ -154,6 +155,13 @@ class AnswerResponse(Response):
 
 def _body(body: bytes, *, more: bool = True) -> dict[str, Any]:
     return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+def _noted(failed: BaseException | None) -> str:
+    """Return what is noted of an answer whose fault is not in its entry: a client that does not read has left."""
+    if failed is None or isinstance(failed, Fault):
+        return ""
+    return "left" if isinstance(failed, TimeoutError | ConnectionError) else "internal"
 
 
 async def _left(receive: Receive) -> None:

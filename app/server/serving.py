@@ -24,7 +24,6 @@ from app.server.desk import Desk
 from app.server.options import ServerOptions
 from app.server.request_log import RequestLog
 from app.server.routes import make_app
-from app.server.sharing import sharing
 
 _END_S = 5.0
 _LOOK_S = 0.25
@@ -78,10 +77,14 @@ class Server:
         self._port = self._socket.getsockname()[1]
         bridge = Bridge(self._host, asyncio.get_running_loop())
         self._thread = threading.Thread(target=self._run, args=(self._socket, bridge), name="server", daemon=True)
-        sharing.begin()
         self._thread.start()
-        await beside(lambda: self._ready.wait(_END_S), "server start")
+        try:
+            await beside(lambda: self._ready.wait(_END_S), "server start")
+        except BaseException:
+            await self.stop()  # nobody else would: whoever starts it keeps it only once it serves
+            raise
         if self._fault:
+            await self.stop()
             raise EngineError(f"The server did not start: {self._fault}.", "The log has the details.")
 
     async def stop(self) -> None:
@@ -89,7 +92,6 @@ class Server:
         thread, self._thread = self._thread, None
         if thread is None:
             return
-        sharing.end()
         if self._loop is not None:
             with suppress(RuntimeError):  # it has ended by itself
                 self._loop.call_soon_threadsafe(self._end)

@@ -82,5 +82,5 @@ def what_came_stays() -> None:
     by the clock.
     """
     if _staying.is_ours:
-        gc.collect(1)
+        gc.collect()  # what is garbage by now would stay, too
         gc.freeze()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Coroutine
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -149,6 +150,7 @@ class ServingControl(QObject):
         self.refresh()
 
     async def _begin(self) -> Server:
+        is_new = "app.server.serving" not in sys.modules
         try:
             await beside(lambda: import_module("app.server.serving"), "server packages")  # they take a second to load
         except ImportError as fault:
@@ -158,7 +160,8 @@ class ServingControl(QObject):
             ) from fault
         from app.server.serving import Server
 
-        what_came_stays()
+        if is_new:
+            what_came_stays()
         server = Server(self._host, self._library, self._options())
         await server.start()
         return server

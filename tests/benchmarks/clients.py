@@ -30,7 +30,7 @@ from typing import Any
 from app.engine.client import Engine
 from app.host.runtime_engine import RuntimeEngine
 from app.protocol import Chunk, Command, Event, Generate
-from tests.benchmarks.figures import Figure, arguments, report
+from tests.benchmarks.figures import Figure, arguments, end_by_targets, report
 from tests.benchmarks.panel import percentile, window_shown
 
 LIMIT_S = 300.0
@@ -237,15 +237,15 @@ def figures_of(found: Found) -> list[Figure]:
     surely_after = [computed[number].surely_after(gone[number]) for number in running]
     begun_late = [number for number, one in computed.items() if one.sent_s > left[number]]
     return [
-        Figure("those that stayed, not answered", (sum(not one["is_answered"] for one in stayed),), "", "0"),
+        Figure("those that stayed, not answered", (sum(not one["is_answered"] for one in stayed),), "", "<= 0"),
         Figure("those that left", (len(left),), ""),
         Figure("left in the middle of an answer", (len(running),), ""),
         Figure("begun after they had left", (len(begun_late),), ""),
         Figure("steps after they had left", tuple(map(float, after)), "steps"),
         Figure("most steps after they had left", (max(after, default=0),), "steps", "<= 1"),
-        Figure("of these, with more than one", (sum(n > 1 for n in after),), "", "0"),
+        Figure("of these, with more than one", (sum(n > 1 for n in after),), "", "<= 0"),
         Figure("most steps that surely ended later", (max(surely_after, default=0),), "steps", "<= 1"),
-        Figure("with surely more than one", (sum(n > 1 for n in surely_after),), "", "0"),
+        Figure("with surely more than one", (sum(n > 1 for n in surely_after),), "", "<= 0"),
         Figure("window's gap, 99 of 100", (percentile(found.gaps_ms, 0.99),), "ms"),
         Figure("window's longest gap", (max(found.gaps_ms),), "ms", "<= 100"),
         Figure("longest, without waiting for a core", (max(found.own_gaps_ms),), "ms"),
@@ -268,7 +268,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ["SLIPSTREAM_HOME"] = home
         found = measure(chosen.model, chosen.clients, chosen.tokens)
-    report(figures_of(found), as_json=chosen.json)
+    figures = figures_of(found)
+    report(figures, as_json=chosen.json)
+    end_by_targets(figures)
 
 
 if __name__ == "__main__":

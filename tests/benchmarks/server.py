@@ -21,7 +21,7 @@ from app.models.library import Library
 from app.protocol import ChatMessage, Chunk, Sampling
 from app.server.options import Defaults, ServerOptions
 from app.server.serving import Server
-from tests.benchmarks.figures import Figure, arguments, ratios, report
+from tests.benchmarks.figures import Figure, arguments, end_by_targets, ratios, report
 
 PROMPT = "Tell a long story about a train that rides in the wake of another. Begin: Once upon a time"
 
@@ -130,6 +130,7 @@ def main() -> None:
     chosen = parser.parse_args()
     figures = asyncio.run(measure(chosen.model, chosen.tokens, chosen.turns))
     report(figures, as_json=chosen.json)
+    end_by_targets(figures)
 
 
 if __name__ == "__main__":

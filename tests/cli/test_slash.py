@@ -113,6 +113,22 @@ def test_what_nobody_foresaw_in_a_line_is_said_and_the_conversation_goes_on(caps
     assert "internal error: ZeroDivisionError: of a view\nhint: Please report it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("fault", [TimeoutError("nobody answers"), ConnectionResetError(104, "reset")])
+def test_a_connection_that_fails_does_not_end_a_conversation(fault, capsys, expect_log):
+    class Cut(LocalVoice):
+        async def answer(self, request, heard, view):
+            raise fault
+
+    async def story():
+        async with desk_of() as desk:
+            desk.talk.voice = Cut(desk.local().owner)
+            await take(desk, "Hi")
+
+    expect_log("a line of a conversation failed")
+    asyncio.run(story())
+    assert f"internal error: {type(fault).__name__}" in capsys.readouterr().err
+
+
 def test_what_cannot_be_written_ends_a_conversation():
     class Full(LocalVoice):
         async def answer(self, request, heard, view):

@@ -8,7 +8,6 @@ import json
 import os
 import random
 import socket
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,6 @@ from app.server.answering import AnswerResponse, Ready, Way
 from app.server.desk import Desk
 from app.server.options import Limits
 from app.server.request_log import RequestLog
-from app.server.sharing import SERVED_S, _Sharing
 from tests.doubles import Answer
 from tests.fair_time import FairWatch
 from tests.server.conftest import ASK, read_all, serving
@@ -98,6 +96,37 @@ def test_one_who_leaves_is_noted_though_the_answer_is_over_before_the_leaving_is
     assert log.entries()[-1].fault == fault
     assert sent == ["http.response.start", "http.response.body"]
     assert not on_gone
+
+
+@pytest.mark.parametrize(
+    ("fault", "noted"), [(TimeoutError, "left"), (ConnectionResetError, "left"), (KeyError, "internal")]
+)
+def test_an_answer_that_is_not_taken_is_noted_as_left_and_a_fault_of_ours_as_that(fault, noted):
+    log = RequestLog()
+
+    class Quick:
+        async def answer(self, _request, _leaving):
+            yield [Done(1, "eos", "", 0.0, 0.0)]
+
+    class Form:
+        def feed(self, _text, _logprobs):
+            return []
+
+        def whole(self, _end):
+            return {}
+
+    async def make_ready():
+        return Ready(ChatRequest(()), Form(), log.begin("/v1/chat/completions", "starter"))
+
+    async def nothing_yet():
+        await asyncio.sleep(60)
+
+    async def send(_event):
+        raise fault("nobody reads")
+
+    with pytest.raises(fault):
+        asyncio.run(AnswerResponse(Way(Quick(), Desk(1), log), make_ready, is_stream=False)({}, nothing_yet, send))
+    assert log.entries()[-1].fault == noted
 
 
 def test_no_more_than_a_step_is_computed_for_one_who_has_left():
@@ -327,23 +356,6 @@ def test_an_engine_that_dies_in_mid_stream_ends_the_stream_with_an_error():
         connection.close()
     assert response.status == 200
     assert json.loads(lines[-1].removeprefix(b"data: "))["error"]["code"] == "engine_died"
-
-
-def test_threads_share_the_interpreter_sooner_while_anything_is_served():
-    sharing, before_s = _Sharing(), sys.getswitchinterval()
-    try:
-        sys.setswitchinterval(0.005)
-        for _ in range(2):
-            sharing.begin()
-        assert sys.getswitchinterval() == pytest.approx(SERVED_S)
-        sharing.end()
-        assert sys.getswitchinterval() == pytest.approx(SERVED_S)
-        sharing.end()
-        assert sys.getswitchinterval() == pytest.approx(0.005)
-    finally:
-        sys.setswitchinterval(before_s)
-    with serving([Answer()]):
-        assert sys.getswitchinterval() == pytest.approx(SERVED_S)
 
 
 # --- nonsense -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import pytest
 
@@ -39,3 +40,17 @@ def test_whoever_freezes_around_a_window_decides_what_else_is(thawed):
     gc.unfreeze()
     what_came_stays()
     assert gc.get_freeze_count() == 0
+
+
+def test_what_is_garbage_when_something_comes_is_not_kept(thawed):
+    class Old:
+        pass
+
+    with what_is_there_stays():
+        old = Old()
+        old.itself = old
+        gc.collect()  # it is old now
+        gone = weakref.ref(old)
+        del old
+        what_came_stays()
+        assert gone() is None
