@@ -8,6 +8,9 @@ FIRST_TRY, LAST_TRY = 16, 256
 """Plain steps between two tries of a paused drafter: twice as many after each try. What an answer begins with is often
 unlike the rest (a sentence before the code), so the first one waits a little."""
 
+LAST_COPY = 512
+"""The same of copies where rows are too dear for them, over answers."""
+
 
 @dataclass(slots=True)
 class Pause:
@@ -15,6 +18,7 @@ class Pause:
 
     n_waited: int = 0
     interval: int = FIRST_TRY
+    longest: int = LAST_TRY
 
     @property
     def is_over(self) -> bool:
@@ -23,7 +27,7 @@ class Pause:
 
     def begin_again(self) -> None:
         """Wait for longer than the last time."""
-        self.n_waited, self.interval = 0, min(LAST_TRY, 2 * self.interval)
+        self.n_waited, self.interval = 0, min(self.longest, 2 * self.interval)
 
 
 @dataclass(slots=True)

@@ -392,7 +392,7 @@ class AutoLength:
             self._pauses.pop("ngram", None)
             self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"
             return best
-        pause = self._pauses.setdefault("ngram", Pause())
+        pause = self._pauses.setdefault("ngram", self.evidence.of_copies)
         n_tried = tried_copy(*facts, self.purse, self._expected_s()) if pause.is_over else 0
         if n_tried:
             pause.begin_again()

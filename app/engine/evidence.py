@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from app.engine.acceptance import Acceptance, Usual
+from app.engine.asking import LAST_COPY, Pause
 from app.engine.calibration import Calibration, OfTrees, of_best_children, of_other_children
 from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY
@@ -56,6 +57,7 @@ class Evidence:
         usual, usual_worth: what answers have by kind of draft; ``acceptance`` and ``worth``: what this one has.
         calibrations: by kind, and whether the most likely word is taken.
         draft_start: longest draft of a model while little is known; 0 if nobody said.
+        of_copies: when one is tried though rows seem too dear for it.
         lengths, n_tokens: tokens of the last answers, and of this one so far.
     """
 
@@ -66,6 +68,7 @@ class Evidence:
     acceptance: dict[str, Acceptance] = field(default_factory=dict)
     worth: dict[str, Worth] = field(default_factory=dict)
     draft_start: int = 0
+    of_copies: Pause = field(default_factory=lambda: Pause(longest=LAST_COPY))
     lengths: deque[int] = field(default_factory=lambda: deque(maxlen=N_LENGTHS))
     n_tokens: int = 0
 

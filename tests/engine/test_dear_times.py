@@ -53,7 +53,7 @@ def test_copies_that_rows_were_too_dear_for_are_tried_again():
             known.begin_answer()
             policy = AutoLength(known, N_MAX, N_TOKENS, models=frozenset())
             took_s = sum(play_copies(Machine(busy if n < 10 else rows_s, 0, 0), answer, policy, rng))
-            calm += [(N_TOKENS - 1) * rows_s[1] / took_s] if n >= 12 else []
+            calm += [(N_TOKENS - 1) * rows_s[1] / took_s] if n >= 15 else []
     assert statistics.mean(calm) >= 1.1, calm
 
 
