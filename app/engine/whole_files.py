@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 
 from app.engine.byte_cursor import size_in_words
@@ -20,6 +21,7 @@ _ELF64_LITTLE = b"\x7fELF\x02\x01"
 _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _LOAD = 1
+_PART = 1 << 20
 
 
 def require_whole(path: Path) -> None:
@@ -48,11 +50,25 @@ def require_whole_with_needed(path: Path) -> None:
         require_whole(library)
         beside.pop(library.name, None)
         try:
-            content = library.read_bytes()
+            needed = _named_in(library, beside)
         except OSError:
             continue
-        needed = [name for name in beside if b"\0" + os.fsencode(name) + b"\0" in content]
         waiting += [beside.pop(name) for name in needed]
+
+
+def _named_in(path: Path, names: Iterable[str]) -> list[str]:
+    """Return which names stand in a file as strings of their own; a part at a time, since one may have a gigabyte."""
+    waiting = {name: b"\0" + os.fsencode(name) + b"\0" for name in names}
+    n_overlap, found, end = max(map(len, waiting.values()), default=1) - 1, [], b""
+    with path.open("rb") as file:
+        while waiting and (part := file.read(_PART)):
+            part = end + part
+            here = [name for name, string in waiting.items() if string in part]
+            found += here
+            for name in here:
+                del waiting[name]
+            end = part[-n_overlap:]
+    return found
 
 
 def _n_needed(path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tracemalloc
 from pathlib import Path
 
 import psutil
@@ -11,7 +12,7 @@ import pytest
 
 from app.engine import devices
 from app.engine.probe import Runtime, probe
-from app.engine.whole_files import require_whole
+from app.engine.whole_files import require_whole, require_whole_with_needed
 from app.errors import EngineDiedError, EngineError, LoadError
 
 
@@ -145,3 +146,27 @@ def test_what_is_no_library_of_this_system_is_left_to_its_loader(tmp_path):
         path.write_bytes(content)
         require_whole(path)
     require_whole(tmp_path / "gone.so")
+
+
+def _library(path, n_bytes, needs=b"", at=0):
+    """Write what begins like a library and has the name of another one somewhere; the rest is a hole."""
+    with path.open("wb") as file:
+        file.write(b"\x7fELF\x02\x01" + bytes(58))
+        file.seek(at or 64)
+        file.write(b"\0" + needs + b"\0")
+        file.truncate(n_bytes)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a hole takes room there")
+def test_a_large_library_is_looked_through_in_parts(tmp_path):
+    """That of CUDA has a gigabyte; the name may lie across two parts."""
+    _library(tmp_path / "libllama.so", 96 << 20, b"libggml.so", (32 << 20) - 5)
+    (tmp_path / "libggml.so").write_bytes(b"\x7fELF\x02\x01")
+    (tmp_path / "libother.so").write_bytes(b"\x7fELF\x02\x01")
+    tracemalloc.start()
+    try:
+        with pytest.raises(LoadError, match=r"libggml\.so ends after"):
+            require_whole_with_needed(tmp_path / "libllama.so")
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
