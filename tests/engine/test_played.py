@@ -73,7 +73,7 @@ def test_fixed_lengths_are_replayed_as_the_loop_takes_them(repeating, sampling, 
     )
     searched_s = sum(one.search_s for one in played)
     assert played_s(curve, played) == pytest.approx(len(did) + 0.01 * n_drafted + 0.001 * n_caught_up + searched_s)
-    assert searched_s < 0.1
+    assert searched_s < 5.0  # a clock on the wall, of a machine that may be busy
     assert (n_caught_up > 0) == (len(types) == 2 and any(s.drafter == "ngram" for s in did) and agrees is not None)
 
 
