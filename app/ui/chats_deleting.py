@@ -83,7 +83,8 @@ class ChatsDeleting(QObject):
             )
             return
         if current is not None and current.id == conversation_id and not self._chats.can_leave():
-            self._window.notice.say("warning", NOT_DELETED, tr("Delete it again once that is saved."))
+            if not (self._chats.sending.is_busy or self._chats.unsent.is_saving):  # else that is said, and ends soon
+                self._window.notice.say("warning", NOT_DELETED, tr("Delete it again once that is saved."))
             return
         with Told(self._window.notice, tr("The conversation was not deleted.")):
             title = self._store.load(conversation_id).title
