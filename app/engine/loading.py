@@ -29,7 +29,7 @@ from app.engine.prompt_cache import Held
 from app.engine.review import MOST_REVIEWED
 from app.engine.sound_numbers import check_numbers
 from app.engine.threads import default_threads
-from app.engine.tree_check import N_LEAVES, TREE, check_trees, why_no_trees
+from app.engine.tree_check import N_LEAVES, TREE, check_trees, note_trees, why_no_trees, why_nobody_branches
 from app.engine.warm_up import learn_rows, time_drafting, warm_up, warm_up_heads, words
 from app.errors import ModelFileError, PairError, SlipstreamError
 from app.protocol import Load, LoadProgress, LoadStage, MemoryTypes, ModelInfo, NoticeInfo, SpecType
@@ -198,9 +198,7 @@ def _learn(command: Load, pair: LoadedPair) -> None:
     pair.evidence.costs.base_s, pair.n_rows_alike = rows.cost_s, rows.n_alike
     pair.no_trees = why_no_trees(command, target.model)
     if not pair.no_trees:
-        found = check_trees(target.context, partial(count_passes, target.model, TREE), pair.n_rows_alike)
-        pair.no_trees, pair.are_trees_alike = found.why_not, not found.difference
-        pair.notices.append(found.notice)
+        note_trees(pair, check_trees(target.context, partial(count_passes, target.model, TREE), pair.n_rows_alike))
 
 
 def _check_continues_text(model: Model, path: str) -> None:
@@ -232,7 +230,7 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
     Raises:
         LoadError: the load was cancelled.
     """
-    pair.not_engageable = {"tree": pair.no_trees or "No draft model, and no MTP heads with a memory of their own."}
+    pair.not_engageable = {"tree": pair.no_trees or why_nobody_branches(0)}
     why_not = pair.not_engageable
     if command.draft_max and not pair.target.context.n_draft_max:
         why = "The target keeps a running state (recurrent layers) that llama.cpp cannot rewind for this architecture."
@@ -263,6 +261,8 @@ def load_draft(command: Load, pair: LoadedPair, cancel: CancelFlag) -> Iterator[
         why_not[kind] = f"{fault.message} {fault.hint}".strip()
     if not pair.no_trees and pair.branches():
         del why_not["tree"]
+    elif not pair.no_trees and pair.heads is not None:
+        why_not["tree"] = why_nobody_branches(0 if pair.heads.context.shares_memory else pair.heads.context.n_heads)
 
 
 def _check_heads(target: GgufHeader, heads: GgufHeader) -> None:

@@ -64,6 +64,14 @@ class Trees(Protocol):
         """Drop a tail."""
 
 
+class Tried(Protocol):
+    """The part of a loaded pair that keeps what came of it."""
+
+    no_trees: str
+    are_trees_alike: bool
+    notices: list[NoticeInfo]
+
+
 @dataclass(frozen=True, slots=True)
 class TreeCheck:
     """What was found.
@@ -109,6 +117,8 @@ def why_no_trees(command: Load, model: Model) -> str:
     """Say why token trees need not be tried on a target; "" if they may be possible."""
     if not command.trees:
         return "The model was not loaded for token trees."
+    if command.draft_max < len(_SMALL_TREE) - 1:
+        return "Token trees need drafts of at least two tokens; this model was loaded for shorter ones."
     if model.has_memory_of_states:
         return "Token trees need a target with attention layers only; this one keeps a running state."
     if model.n_window and not command.placement.keeps_window:
@@ -116,16 +126,31 @@ def why_no_trees(command: Load, model: Model) -> str:
     return ""
 
 
+def why_nobody_branches(n_own_heads: int) -> str:
+    """Say why nobody drafts token trees where no draft model does; heads are those with a memory of their own."""
+    if n_own_heads < 2:
+        return "No draft model, and no MTP heads with a memory of their own."
+    return f"Of MTP heads only a single one can branch: this target has {n_own_heads} in a chain."
+
+
+def note_trees(pair: Tried, found: TreeCheck) -> None:
+    """Keep what came of trying trees, and say it."""
+    pair.no_trees, pair.are_trees_alike = found.why_not, not found.difference
+    pair.notices.append(found.notice)
+
+
 def check_trees(context: Trees, n_passes: Callable[[], int], n_rows_alike: int = len(TREE)) -> TreeCheck:
     """Try trees on an empty memory, and leave it empty; ``n_passes`` counts the graphs that :data:`TREE` takes.
 
-    Where rows round otherwise from some number on, up to ``n_rows_alike``, a tree within it is compared.
+    Where rows round otherwise from some number on, up to ``n_rows_alike``, a tree within it is compared, and a small
+    one where drafts are too short for another; they have two tokens at least.
     """
     n_rows = min(_N_TIMED_ROWS, context.n_draft_max + 1)
     n = n_passes()
-    if n != 1 or n_rows < len(TREE):
+    if n != 1:
         return TreeCheck(n, 0.0, 1.0, 1.0)
-    tree = _SMALL_TREE if len(_SMALL_TREE) <= n_rows_alike < len(TREE) else TREE
+    is_small = n_rows < len(TREE) or len(_SMALL_TREE) <= n_rows_alike < len(TREE)
+    tree = _SMALL_TREE if is_small else TREE
     try:
         return TreeCheck(n, _difference(context, tree), *_times(context, n_rows))
     finally:

@@ -107,7 +107,9 @@ _ENGINE = (
     QT_TRANSLATE_NOOP("", "{name} is not a model that continues text."),
     QT_TRANSLATE_NOOP("", "Choose a chat (decoder) model; embedding and translation models cannot chat."),
     QT_TRANSLATE_NOOP("", "No draft model, and no MTP heads with a memory of their own."),
+    QT_TRANSLATE_NOOP("", "Of MTP heads only a single one can branch: this target has {n_heads} in a chain."),
     QT_TRANSLATE_NOOP("", "The model was not loaded for token trees."),
+    QT_TRANSLATE_NOOP("", "Token trees need drafts of at least two tokens; this model was loaded for shorter ones."),
     QT_TRANSLATE_NOOP("", "Token trees need a target with attention layers only; this one keeps a running state."),
     QT_TRANSLATE_NOOP(
         "",

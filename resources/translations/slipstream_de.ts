@@ -6201,8 +6201,16 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Kein Entwurfsmodell und keine MTP-Köpfe mit eigenem Speicher.</translation>
     </message>
     <message>
+        <source>Of MTP heads only a single one can branch: this target has {n_heads} in a chain.</source>
+        <translation>Von MTP-Köpfen kann sich nur ein einzelner verzweigen: Dieses Zielmodell hat {n_heads} in einer Kette.</translation>
+    </message>
+    <message>
         <source>The model was not loaded for token trees.</source>
         <translation>Das Modell wurde nicht für Tokenbäume geladen.</translation>
+    </message>
+    <message>
+        <source>Token trees need drafts of at least two tokens; this model was loaded for shorter ones.</source>
+        <translation>Tokenbäume brauchen Entwürfe von mindestens zwei Token; dieses Modell wurde für kürzere geladen.</translation>
     </message>
     <message>
         <source>Token trees need a target with attention layers only; this one keeps a running state.</source>

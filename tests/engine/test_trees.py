@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from app.engine.llama import Context, Model, Shape, count_passes
 from app.engine.llama.branches import N_SPARE_CELLS, leaves_below
 from app.engine.session import Session
 from app.engine.template import Renderer
-from app.engine.tree_check import TREE, TreeCheck, check_trees
+from app.engine.tree_check import TREE, TreeCheck, check_trees, note_trees
 from app.placement import Placement
 from app.protocol import MemoryTypes, Sampling
 from tests.engine.scripted import ScriptedMemory
@@ -208,7 +209,7 @@ def test_where_a_tree_rounds_otherwise_than_a_line_a_chain_is_drafted_unless_any
 
 def test_a_target_that_takes_a_tree_in_several_passes_drafts_a_chain_and_says_why(session, tiny_pair):
     load(session, tiny_pair.target, trees=True)
-    session._pair.no_trees = TreeCheck(n_passes=3, difference=0.0, chain_s=1.0, tree_s=1.0).why_not
+    note_trees(session._pair, TreeCheck(n_passes=3, difference=0.0, chain_s=1.0, tree_s=1.0))
     loaded = load(session, tiny_pair.target, tiny_pair.draft, trees=True)
     assert "takes 3 passes" in loaded.not_engageable["tree"]
     plain = answer(session, PROMPTS[0], WARM, max_tokens=32)
@@ -238,6 +239,29 @@ def test_what_the_check_refuses_it_says():
     memory = ScriptedMemory(n_vocab=200)
     check_trees(memory, lambda: 1)
     assert not memory.held
+
+
+@pytest.mark.parametrize("n_draft_max", [2, 3, 4])
+def test_where_drafts_are_short_a_small_tree_is_compared(n_draft_max):
+    assert (
+        "not those of the same tokens"
+        in check_trees(Strange(n_vocab=200, n_rows_max=n_draft_max + 1), lambda: 1).why_not
+    )
+    assert not check_trees(ScriptedMemory(n_vocab=200, n_rows_max=n_draft_max + 1), lambda: 1).why_not
+
+
+def test_a_draft_of_one_token_has_no_branches(session, tiny_pair):
+    loaded = load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512, trees=True, draft_max=1)
+    assert "tree" not in loaded.drafters
+    assert "at least two tokens" in loaded.not_engageable["tree"]
+    assert not loaded.notices
+
+
+def test_of_several_heads_none_branches_and_it_says_so(session, tmp_path):
+    path = tiny_mtp.hy_v3_chain(tmp_path / "tiny.gguf", agrees=(0.75, 0.75))
+    loaded = load(session, path, n_ctx=512, trees=True)
+    assert "draft-mtp" in loaded.drafters
+    assert loaded.not_engageable["tree"] == "Of MTP heads only a single one can branch: this target has 2 in a chain."
 
 
 class HeldUp(ScriptedMemory):
@@ -296,6 +320,20 @@ def test_fixed_shape_has_one_row_count_and_the_same_text(pair, sampling, types, 
     assert "times as long as one of a single token" in notice.message
     assert set(counted.n_rows[-len(got.steps) + 1 :]) == {(n_rows, n_rows)}, "the batches themselves"
     assert len(counted.n_rows) == len(got.steps), "one pass took in what was new of the prompt"
+
+
+@pytest.mark.parametrize("types", [("draft-simple",), ("tree",)])
+@pytest.mark.parametrize("sampling", [GREEDY, WARM])
+def test_a_fixed_length_of_a_model_has_these_rows_anyway_but_at_the_end_and_below_p_min(pair, sampling, types):
+    """Where a fixed shape pads nothing it costs nothing: as is said of it."""
+    got, unsure = (
+        answer(pair, PROMPTS[0], sampling, types, 4, max_tokens=60, speculation={"p_min": p}) for p in (0.0, 0.9)
+    )
+    n_come = list(accumulate(step.emitted for step in got.steps))
+    rows = [step.n_rows for step, n in zip(got.steps[1:], n_come, strict=False) if 60 - n > 4]
+    assert len(rows) > 8
+    assert set(rows) == {5}
+    assert min(step.n_rows for step in unsure.steps[1:-2]) < 5
 
 
 @pytest.mark.parametrize("types", [("ngram",), ("draft-simple",), ("tree",)])
