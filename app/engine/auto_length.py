@@ -387,13 +387,13 @@ class AutoLength:
         return 0
 
     def _trim_ngram(self, kind: str, n_draft: int) -> int:
-        facts = (n_draft, self.evidence.of(kind), self.evidence.costs, self._rate())
-        if best := best_copy(*facts, self._bears):
+        facts = (n_draft, self.evidence.of(kind), self.evidence.costs, self._rate(), self.purse, self._expected_s())
+        if best := best_copy(*facts):
             self._pauses.pop("ngram", None)
             self.reason = f"a place that agrees on {kind.partition(':')[2]} tokens"
             return best
         pause = self._pauses.setdefault("ngram", self.evidence.of_copies)
-        n_tried = tried_copy(*facts, self.purse, self._expected_s()) if pause.is_over else 0
+        n_tried = tried_copy(*facts) if pause.is_over else 0
         if n_tried:
             pause.begin_again()
         self.reason = "trying again after a pause" if n_tried else "no place agrees for long enough to pay"

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from app.engine.acceptance import Acceptance
 from app.engine.costs import Costs
 from app.engine.purse import Purse
 
-VERY_SURE = 0.85
-"""Chance from which a copied draft is not weighed against the purse: what agrees on many tokens goes on agreeing."""
+_MOST = 0.02
+"""Share of an answer's time that copies may cost, however likely one is to pay: what agreed on many tokens until an
+edit came may be edited again soon."""
+
+_SURE = 0.98
+"""Chance from which a copy is not weighed against the purse at all."""
 
 _LEAST_WORTH = 0.02
 """Tokens that a copy must be expected to bring more than the time would otherwise."""
 
 
 def best_copy(
-    n_draft: int, acceptance: Acceptance, costs: Costs, rate: float, bears: Callable[[float, float], bool]
+    n_draft: int, acceptance: Acceptance, costs: Costs, rate: float, purse: Purse | None, answer_s: float
 ) -> int:
     """Return the length with the highest worth, 0 if none is worth anything.
 
@@ -26,15 +29,16 @@ def best_copy(
         acceptance: of copies whose place agrees with the text for as long.
         costs: what passes cost.
         rate: tokens that a second brings otherwise.
-        bears: tells whether the answer bears that nothing comes of a pass of so many seconds, given its chance to pay.
+        purse: what the answer can bear that nothing comes of; None is anything.
+        answer_s: how long the answer would take at plain speed.
     """
     expected, best, value = acceptance.expected_tokens(n_draft), 0, _LEAST_WORTH
     for k in range(1, n_draft + 1):
         verify_s = costs.verify_s(k + 1)
         if verify_s is None or (worth := expected[k] - rate * verify_s) <= value:
             continue
-        chance = acceptance.chance(k, rate * verify_s)
-        if chance >= VERY_SURE or bears(verify_s, chance):
+        chance, more_s = acceptance.chance(k, rate * verify_s), verify_s - (costs.verify_s(1) or 0.0)
+        if purse is None or chance >= _SURE or purse.bears(more_s, answer_s, chance, _MOST):
             best, value = k, worth
     return best
 
@@ -48,7 +52,7 @@ def tried_copy(n_draft: int, acceptance: Acceptance, costs: Costs, rate: float, 
     more_s = (costs.verify_s(2) or math.inf) - (costs.verify_s(1) or 0.0)
     if not purse.bears_a_look(more_s, answer_s):
         return 0
-    if not best_copy(n_draft, acceptance, costs.as_at_first(), rate, lambda *_: True):
+    if not best_copy(n_draft, acceptance, costs.as_at_first(), rate, None, answer_s):
         return 0
     purse.looked_s += max(0.0, more_s)
     return 1

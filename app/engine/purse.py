@@ -26,9 +26,9 @@ BLIND_LOSS = 0.006
 """The first of these where nothing but trying tells whether it pays."""
 
 
-def share(chance: float, expected_loss: float = EXPECTED_LOSS) -> float:
+def share(chance: float, expected_loss: float = EXPECTED_LOSS, most: float = MOST) -> float:
     """Return which share of an answer's time may be lost on something that pays with this chance."""
-    return min(MOST, expected_loss / max(1e-9, 1.0 - chance))
+    return min(most, expected_loss / max(1e-9, 1.0 - chance))
 
 
 @dataclass(slots=True)
@@ -49,11 +49,11 @@ class Purse:
     looked_s: float = 0.0
     looked_up_s: float = 0.0
 
-    def bears(self, more_s: float, expected_s: float, chance: float) -> bool:
+    def bears(self, more_s: float, expected_s: float, chance: float, most: float = MOST) -> bool:
         """Tell whether an answer of ``expected_s`` could bear that nothing comes of a step that costs so much more."""
         # What catching up, looking and looking up took is spent: whether to go on does not depend on it.
         at_stake_s = self.debt_s - self.invested_s - self.looked_s - self.looked_up_s + more_s
-        return at_stake_s <= share(chance, self.expected_loss) * expected_s
+        return at_stake_s <= share(chance, self.expected_loss, most) * expected_s
 
     def bears_a_look(self, more_s: float, expected_s: float) -> bool:
         """Tell the same of a look."""
