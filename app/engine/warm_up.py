@@ -18,18 +18,17 @@ LEAST_BUDGET_S, MOST_BUDGET_S, BUDGET_PASSES = 1.0, 3.0, 14
 """Time that a load spends on learning what verifying costs by row count: so many one-row passes, within limits."""
 
 
-TEXT = (
-    "The harbour master wrote down every ship that came in: its name, its captain, what it carried and how long it "
-    "would stay. In the evening he read the list aloud, and whoever waited for somebody came to the quay to listen. "
-)
-"""What is evaluated where costs are measured. Real words: one repeated would take the same way through a model with
-experts again and again, and so cost less than a text does."""
+_STRIDE = 7919
+"""A prime: the tokens that follow one another are far apart in the vocabulary, and none comes again before all have."""
 
 
 def words(model: Model, n_tokens: int, n_before: int = 0) -> list[int]:
-    """Return ``n_tokens`` tokens of a text, from behind its first ``n_before`` on; it begins again when it ends."""
-    tokens = list(model.tokenise(TEXT, add_special=True)) or [0]
-    return [tokens[i % len(tokens)] for i in range(n_before, n_before + n_tokens)]
+    """Return ``n_tokens`` different tokens of the vocabulary, from the one at ``n_before`` on, for measuring costs.
+
+    One repeated would take the same way through a model with experts again and again, and so cost less than a text
+    does. They are not made of a text: a vocabulary that lacks what its tokeniser counts on ends the process there.
+    """
+    return [(1 + _STRIDE * i) % model.n_vocab for i in range(n_before, n_before + n_tokens)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def test_rows_that_are_measured_at_load_are_different_words(context):
     assert all(len(set(tokens)) > 4 for tokens in context.heard if len(tokens) > 1)
 
 
-def test_words_go_on_where_a_text_ends(context):
+def test_words_are_different_ones_and_go_on_anywhere(context):
     _, model = context
     text = words(model, 400)
     assert len(text) == 400
