@@ -11,6 +11,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import pytest
 
@@ -62,71 +63,61 @@ def test_one_who_leaves_ends_the_answer_at_once(slow, is_stream):
     until(lambda: slow.server.log.entries()[-1].fault == "left")  # the server's thread writes it, not the host's
 
 
+def noted(answer, send, on_gone, raised=()) -> str:
+    """Return what is noted of an answer of a bridge that answers so, over a connection that takes it so."""
+    log = RequestLog()
+
+    class Quick:
+        async def answer(self, _request, _leaving):
+            yield answer()
+
+    class Form:
+        def feed(self, _text, _logprobs):
+            return []
+
+        def whole(self, _end):
+            return {}
+
+    async def make_ready():
+        return Ready(ChatRequest(()), Form(), log.begin("/v1/chat/completions", "starter"))
+
+    async def nothing_yet():
+        await asyncio.sleep(60)
+
+    response = AnswerResponse(Way(Quick(), Desk(1), log), make_ready, is_stream=False)
+    with pytest.raises(raised) if raised else nullcontext():
+        asyncio.run(response({"state": {"on_gone": on_gone}}, nothing_yet, send))
+    return log.entries()[-1].fault
+
+
 @pytest.mark.parametrize(
     ("stop_reason", "goes", "fault"), [("cancelled", True, "left"), ("eos", True, ""), ("cancelled", False, "")]
 )
 def test_one_who_leaves_is_noted_though_the_answer_is_over_before_the_leaving_is_heard_of(stop_reason, goes, fault):
     """The connection tells the engine at once, and what is told of the connection may come later than its answer."""
-    log, on_gone, sent = RequestLog(), set(), []
+    on_gone, sent = set(), []
 
-    class Quick:
-        async def answer(self, _request, _leaving):
-            for tell in tuple(on_gone) if goes else ():
-                tell()
-            yield [Done(1, stop_reason, "", 0.0, 0.0)]
-
-    class Form:
-        def feed(self, _text, _logprobs):
-            return []
-
-        def whole(self, _end):
-            return {}
-
-    async def make_ready():
-        return Ready(ChatRequest(()), Form(), log.begin("/v1/chat/completions", "starter"))
-
-    async def nothing_yet():
-        await asyncio.sleep(60)
+    def answer():
+        for tell in tuple(on_gone) if goes else ():
+            tell()
+        return [Done(1, stop_reason, "", 0.0, 0.0)]
 
     async def send(event):
         sent.append(event["type"])
 
-    response = AnswerResponse(Way(Quick(), Desk(1), log), make_ready, is_stream=False)
-    asyncio.run(response({"state": {"on_gone": on_gone}}, nothing_yet, send))
-    assert log.entries()[-1].fault == fault
+    assert noted(answer, send, on_gone) == fault
     assert sent == ["http.response.start", "http.response.body"]
     assert not on_gone
 
 
 @pytest.mark.parametrize(
-    ("fault", "noted"), [(TimeoutError, "left"), (ConnectionResetError, "left"), (KeyError, "internal")]
+    ("fault", "word"), [(TimeoutError, "left"), (ConnectionResetError, "left"), (KeyError, "internal")]
 )
-def test_an_answer_that_is_not_taken_is_noted_as_left_and_a_fault_of_ours_as_that(fault, noted):
-    log = RequestLog()
-
-    class Quick:
-        async def answer(self, _request, _leaving):
-            yield [Done(1, "eos", "", 0.0, 0.0)]
-
-    class Form:
-        def feed(self, _text, _logprobs):
-            return []
-
-        def whole(self, _end):
-            return {}
-
-    async def make_ready():
-        return Ready(ChatRequest(()), Form(), log.begin("/v1/chat/completions", "starter"))
-
-    async def nothing_yet():
-        await asyncio.sleep(60)
-
+def test_an_answer_that_is_not_taken_is_noted_as_left_and_a_fault_of_ours_as_that(fault, word):
     async def send(_event):
         raise fault("nobody reads")
 
-    with pytest.raises(fault):
-        asyncio.run(AnswerResponse(Way(Quick(), Desk(1), log), make_ready, is_stream=False)({}, nothing_yet, send))
-    assert log.entries()[-1].fault == noted
+    assert noted(lambda: [Done(1, "eos", "", 0.0, 0.0)], send, set(), fault) == word
 
 
 def test_no_more_than_a_step_is_computed_for_one_who_has_left():
