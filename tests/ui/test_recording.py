@@ -224,6 +224,13 @@ async def until_loaded_again(program, change):
     change(program.engines[0])
 
 
+def is_in_use(program):
+    """Check that the recording has left one baseline, which is in use."""
+    session = program.host.session
+    assert session.baseline.n_runs == 6
+    assert session.baselines.all() == [session.baseline]
+
+
 def test_what_was_recorded_is_kept_though_the_pair_cannot_be_loaded_again(program):
     program.answers = (Answer(text=LONG, pace_s=0.001),)
 
@@ -234,9 +241,7 @@ def test_what_was_recorded_is_kept_though_the_pair_cannot_be_loaded_again(progra
         said = program.window.panel.foot.words.text()
         assert said.startswith("Recorded, and in use. Afterwards something failed: ")
         assert "The draft model is gone." in said
-        session = program.host.session
-        assert session.baseline.n_runs == 6
-        assert session.baselines.all() == [session.baseline]
+        is_in_use(program)
 
     program.run(story)
 
@@ -251,9 +256,7 @@ def test_a_cancel_while_the_pair_is_loaded_again_comes_too_late_to_take_anything
         program.window.panel.cancel_requested.emit()
         await recorded(program)
         assert "cancelled" not in program.window.panel.foot.words.text()
-        session = program.host.session
-        assert session.baseline.n_runs == 6
-        assert session.baselines.all() == [session.baseline]
+        is_in_use(program)
         assert program.host.state.loaded.draft is not None
 
     program.run(story)
