@@ -25,7 +25,9 @@ from app.chat.database import now
 from app.chat.opening import COMPANIONS
 from app.chat.progress import Progress, no_progress
 from app.chat.schema import MIGRATIONS, version_of
+from app.chat.zip_faults import BROKEN
 from app.errors import ExportError
+from app.named_files import open_named
 from app.paths import config_dir, data_dir
 
 SCHEMA: Literal["slipstream.backup/1"] = "slipstream.backup/1"
@@ -131,13 +133,18 @@ def read_manifest(path: Path, note: Progress = no_progress) -> Manifest:
         ExportError: it is none, is damaged, or a newer version made it.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        whole = open_named(path)
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault
+        raise ExportError(f"Cannot read {path}: {reason}.", "Check the name and the permissions.") from fault
+    try:
+        with whole, zipfile.ZipFile(whole) as archive:
             manifest = _manifest(archive)
             meter = _Meter(sum(file.n_bytes for file in manifest.files), note)
             for file in manifest.files:
                 with archive.open(file.path) as source:
                     _check(source, file, None, meter)
-    except (OSError, zipfile.BadZipFile, KeyError, RuntimeError, EOFError) as fault:
+    except BROKEN as fault:
         raise _damaged(path, fault) from fault
     return manifest
 
@@ -157,12 +164,12 @@ def restore(path: Path, note: Progress = no_progress) -> Restored:
     try:
         with tempfile.TemporaryDirectory(prefix=".restore-", dir=data_dir()) as folder:
             fresh = Path(folder)
-            with zipfile.ZipFile(path) as archive:
+            with open_named(path) as whole, zipfile.ZipFile(whole) as archive:
                 for file in manifest.files:
                     _extract(archive, file, fresh, meter)
             _refuse_while_open(data_dir() / _DATABASE)
             _swap(fresh, manifest, kept)
-    except (OSError, sqlite3.Error, zipfile.BadZipFile) as fault:
+    except (sqlite3.Error, *BROKEN) as fault:
         raise ExportError(
             f"The backup {path} was not restored: {fault}. Everything is as it was.",
             "Close the program and free some space, then try again.",

@@ -15,7 +15,9 @@ import msgspec
 from app.chat import foreign
 from app.chat.archive import SCHEMA, Archive, ConversationRecord, MessageRecord, Shelf
 from app.chat.conversation import Conversation, counted
+from app.chat.zip_faults import BROKEN
 from app.errors import ExportError
+from app.named_files import read_named
 
 MAX_BYTES = 1 << 30
 """A longer file is refused: it is read into memory as a whole."""
@@ -58,13 +60,12 @@ def read_path(path: Path) -> Imported:
     try:
         if path.is_dir():
             return _read_folder(path)
-        if path.stat().st_size > MAX_BYTES:
+        if path.stat().st_size > MAX_BYTES or len(data := read_named(path, MAX_BYTES)) > MAX_BYTES:
             raise _unknown(f"{path.name} is larger than {MAX_BYTES >> 20} MB.")
-        return read_chats(path.read_bytes(), path)
-    except OSError as fault:
-        raise ExportError(
-            f"Cannot read {path}: {fault.strerror or fault}.", "Check the name and the permissions."
-        ) from fault
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault
+        raise ExportError(f"Cannot read {path}: {reason}.", "Check the name and the permissions.") from fault
+    return read_chats(data, path)
 
 
 def read_chats(data: bytes, path: Path | None = None) -> Imported:
@@ -184,7 +185,7 @@ def _thread_beside(path: Path | None) -> Mapping[str, object]:
     if path is None:
         return {}
     try:
-        value = msgspec.json.decode(path.with_name("thread.json").read_bytes())
+        value = msgspec.json.decode(read_named(path.with_name("thread.json"), MAX_BYTES))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -264,7 +265,7 @@ def _from_zip(data: bytes) -> bytes:
             if name is None or archive.getinfo(name).file_size > MAX_BYTES:
                 raise _unknown("There are no conversations in this archive.")
             return archive.read(name)
-    except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as fault:
+    except BROKEN as fault:
         raise _unknown(f"This archive is damaged ({fault}).") from fault
 
 

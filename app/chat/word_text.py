@@ -10,6 +10,8 @@ import zipfile
 from io import BytesIO
 from xml.etree import ElementTree
 
+from app.chat.zip_faults import BROKEN
+
 MOST_XML_BYTES = 32 << 20
 _PART = "word/document.xml"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -23,24 +25,28 @@ def text_of_word(data: bytes) -> str:
     Raises:
         ValueError: it is none, is damaged, locked with a password, or too large.
     """
+    xml = _unpacked(data)
+    if len(xml) > MOST_XML_BYTES:
+        raise ValueError("it is too large")
+    if b"<!DOCTYPE" in xml:
+        raise ValueError("it is no document of Word's")
+    target = _Lines()
+    parser = ElementTree.XMLParser(target=target)  # noqa: S314 - no DTD, bounded, and no tree is built
     try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            part = archive.getinfo(_PART)
-            if part.file_size > MOST_XML_BYTES:
-                raise ValueError("it is too large")
-            with archive.open(part) as file:
-                xml = file.read(MOST_XML_BYTES + 1)
-        if b"<!DOCTYPE" in xml or len(xml) > MOST_XML_BYTES:
-            raise ValueError("it is no document of Word's")
-        target = _Lines()
-        parser = ElementTree.XMLParser(target=target)  # noqa: S314 - no DTD, bounded, and no tree is built
         parser.feed(xml)
         parser.close()
-    except (zipfile.BadZipFile, KeyError, RuntimeError, EOFError, OSError) as fault:
-        raise ValueError("it is damaged, locked or no document of Word's") from fault
     except ElementTree.ParseError as fault:
         raise ValueError(f"it is damaged: {fault}") from fault
     return "\n".join(target.lines).strip("\n") + "\n"
+
+
+def _unpacked(data: bytes) -> bytes:
+    """Return the part with the text, or as much of it as is too much."""
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive, archive.open(_PART) as file:
+            return file.read(MOST_XML_BYTES + 1)
+    except BROKEN as fault:
+        raise ValueError("it is damaged, locked or no document of Word's") from fault
 
 
 class _Lines:

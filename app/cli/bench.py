@@ -26,6 +26,7 @@ from app.errors import UsageError
 from app.host import Host, PairChoice
 from app.metrics.export import Metrics
 from app.metrics.prompts import MIXED, NONE, SETS, Prompt, load_prompts
+from app.named_files import read_or_hear
 from app.protocol import MAX_DRAFT_TOKENS, DraftTokens, Loaded, Sampling, Speculation
 
 SpecTypes = Annotated[
@@ -142,7 +143,7 @@ class BenchOptions:
 
 def bench(chosen: BenchOptions) -> None:
     """Measure decode speed with and without speculation, by turns, and say what it gains."""
-    ways, prompts = chosen.ways(), load_prompts(chosen.prompts)
+    ways, prompts = chosen.ways(), load_prompts(chosen.prompts, read_or_hear)
     chosen.positions()
     chosen.pair()
     if not prompts and not chosen.cost_curve:

@@ -18,6 +18,7 @@ from app.cli.sampling_options import SamplingOptions
 from app.engine.gbnf import check as check_grammar
 from app.errors import UsageError
 from app.host import PairChoice
+from app.named_files import read_or_hear
 from app.protocol import Sampling, Speculation
 
 MAX_PROMPT_BYTES = 16 * 1024 * 1024
@@ -331,8 +332,7 @@ def _standard_input() -> str:
 
 def _read(path: Path, what: str) -> str:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_PROMPT_BYTES + 1)
+        data = read_or_hear(path, MAX_PROMPT_BYTES)
     except (OSError, ValueError) as fault:
         words = fault.strerror if isinstance(fault, OSError) else str(fault)
         raise UsageError(f"Cannot read {path}: {words}.", f"Name a text file with {what}.") from fault

@@ -17,6 +17,7 @@ from app.cli.completing import draft_names, model_names
 from app.cli.completing import spec_types as spec_type_words
 from app.engine.gbnf import check
 from app.errors import UsageError
+from app.named_files import read_or_hear
 from app.protocol import MAX_DRAFT_TOKENS, SPEC_TYPE_ALIASES, Sampling, SpecType, Speculation
 from app.protocol import DraftTokens as Length
 
@@ -29,6 +30,7 @@ BenchTarget = Annotated[
     str,
     typer.Argument(metavar="TARGET", help="A library name, a GGUF file, or 'starter'.", autocompletion=model_names),
 ]
+_MOST_GRAMMAR_BYTES = 1 << 20
 DRAFTING = "Drafting"
 SAMPLING = "Sampling"
 LOADING = "How the models are loaded"
@@ -314,11 +316,14 @@ def grammar(path: Path | None) -> str:
     if path is None:
         return ""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = read_or_hear(path, _MOST_GRAMMAR_BYTES)
+        text = data[:_MOST_GRAMMAR_BYTES].decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as fault:
         raise UsageError(f"Cannot read {path}: {fault.strerror}.", "Name a text file with a GBNF grammar.") from fault
     except UnicodeDecodeError as fault:
         raise UsageError(f"{path} is not text in UTF-8.", "Name a text file with a GBNF grammar.") from fault
+    if len(data) > _MOST_GRAMMAR_BYTES:
+        raise UsageError(f"{path} is longer than any grammar.", "Name a text file with a GBNF grammar.")
     if not text.strip():
         raise UsageError(f"{path} is empty.", "A grammar has at least the rule root, as in: root ::= [0-9]+")
     check(text)

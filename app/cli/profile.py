@@ -26,6 +26,7 @@ from app.metrics.profile import Profile, Row, profile_json, write_profile, write
 from app.metrics.prompts import MIXED, SETS, load_prompts
 from app.metrics.redaction import redacted_profile
 from app.models.library import Library
+from app.named_files import read_or_hear
 from app.protocol import DraftTokens, Sampling
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class ProfileOptions:
 
 def profile(chosen: ProfileOptions) -> None:
     """Rank ways to draft for a target by the time of whole answers to your prompts, and recommend one."""
-    prompts = load_prompts(chosen.prompts)
+    prompts = load_prompts(chosen.prompts, read_or_hear)
     if not prompts:
         raise UsageError("There is no prompt to measure on.", "Name a file or a built-in set with --prompts.")
     lengths, ngram_lengths = chosen.lengths()

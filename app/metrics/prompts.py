@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from app.errors import UsageError
+from app.named_files import read_named
 from app.paths import resource
 from app.protocol import ChatMessage
 
@@ -20,6 +22,10 @@ NONE = "none"
 SHORT_SETS = ("code", "json", "prose", "chat", "edit", "quotes", "languages")
 SETS = (*SHORT_SETS, "long")
 """The built-in sets; ``long`` has contexts of 1,500 tokens and more, which take a while to evaluate."""
+
+MOST_BYTES = 64 << 20
+Read = Callable[[Path, int], bytes]
+"""Reads a file: of one that is longer one byte more than so many."""
 
 _LINE_HINT = 'Each line is {"name": …, "prompt": …} or {"name": …, "messages": [{"role": …, "content": …}, …]}.'
 
@@ -39,8 +45,12 @@ class _Line(msgspec.Struct, frozen=True):
     messages: tuple[ChatMessage, ...] | None = None
 
 
-def load_prompts(source: str) -> tuple[Prompt, ...]:
+def load_prompts(source: str, read: Read = read_named) -> tuple[Prompt, ...]:
     """Read built-in sets by their names and files by their paths, several separated by commas.
+
+    Args:
+        source: names and paths.
+        read: how files are read; a terminal may wait for a pipe.
 
     Raises:
         UsageError: no such set or file, a line that is no prompt (its number is in the message), or a name used twice.
@@ -48,28 +58,31 @@ def load_prompts(source: str) -> tuple[Prompt, ...]:
     if source == NONE:
         return ()
     if Path(source).is_file():  # its name may hold a comma
-        return _read_set(source)
+        return _read_set(source, read)
     names = [word for part in source.split(",") if (word := part.strip())]
     prompts: dict[str, Prompt] = {}
-    for prompt in (prompt for name in dict.fromkeys(names or [source]) for prompt in _read_sets(name)):
+    for prompt in (prompt for name in dict.fromkeys(names or [source]) for prompt in _read_sets(name, read)):
         if prompts.setdefault(prompt.name, prompt) != prompt:
             raise UsageError(f"The name {prompt.name!r} is in more than one of {source}.", "Names are used once.")
     return tuple(prompts.values())
 
 
-def _read_sets(name: str) -> tuple[Prompt, ...]:
-    return tuple(_read_set(short)[0] for short in SHORT_SETS) if name == MIXED else _read_set(name)
+def _read_sets(name: str, read: Read) -> tuple[Prompt, ...]:
+    return tuple(_read_set(short, read)[0] for short in SHORT_SETS) if name == MIXED else _read_set(name, read)
 
 
-def _read_set(source: str) -> tuple[Prompt, ...]:
+def _read_set(source: str, read: Read) -> tuple[Prompt, ...]:
     """Read one built-in set or one file."""
     path = resource("bench", f"{source}.jsonl") if source in SETS else Path(source)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as fault:
-        reason = fault.strerror if isinstance(fault, OSError) else "not UTF-8 text"
+        data = read(path, MOST_BYTES)
+        text = "" if len(data) > MOST_BYTES else data.decode("utf-8-sig").replace("\r\n", "\n")
+    except (OSError, ValueError) as fault:
+        reason = "not UTF-8 text" if isinstance(fault, UnicodeDecodeError) else getattr(fault, "strerror", fault)
         known = ", ".join((MIXED, *SETS))
         raise UsageError(f"Cannot read the prompts {source}: {reason}.", f"Name a file or a set: {known}.") from fault
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{path.name} has more than {MOST_BYTES >> 20} MB.", "Name a file with fewer prompts.")
     prompts: dict[str, Prompt] = {}
     for number, line in enumerate(text.split("\n"), start=1):  # splitlines breaks inside of strings, at U+2028
         if not line.strip():

@@ -12,6 +12,7 @@ from app.chat.conversation import Attachment
 from app.chat.pdf_text import Watch
 from app.chat.word_text import text_of_word
 from app.errors import NotTextError
+from app.named_files import NoFileError, open_named, read_named
 from app.ui.pdf_reading import read_pdf
 from app.ui.said import said
 from app.ui.theme import GRID, IconButton, named, text_font
@@ -33,15 +34,20 @@ def read_text_file(path: Path, watch: Watch = lambda _page, _n_pages: True) -> A
         if path.is_dir():
             raise NotTextError(tr("“{name}” is a folder.").format(name=path.name), tr("Choose the files in it."))
         size = path.stat().st_size
-        if path.suffix.lower() == ".pdf" and path.is_file():
-            path.open("rb").close()  # where it may not be read, the system says why
+        if path.suffix.lower() == ".pdf":
+            open_named(path).close()  # where it may not be read, this says why
             return Attachment(name=path.name, text=read_pdf(path, size, watch))
-        if size > MOST_BYTES:
+        data = b"" if size > MOST_BYTES else read_named(path, MOST_BYTES)
+        if (n_bytes := max(size, len(data))) > MOST_BYTES:  # some of the system's files say that they are empty
             words = tr("“{name}” has {size:.1f} MB; {most_bytes:.0f} MB of text are the most.").format(
-                name=path.name, size=size / 1e6, most_bytes=MOST_BYTES / 1e6
+                name=path.name, size=n_bytes / 1e6, most_bytes=MOST_BYTES / 1e6
             )
             raise NotTextError(words, tr("Cut out the part that matters."))
-        data = path.read_bytes()
+    except NoFileError as fault:
+        raise NotTextError(
+            tr("“{name}” is a pipe or a device, not a file.").format(name=path.name),
+            tr("Save what comes out of it as a file, and attach that."),
+        ) from fault
     except OSError as fault:
         raise NotTextError(
             tr("“{name}” cannot be read: {strerror}.").format(name=path.name, strerror=fault.strerror),

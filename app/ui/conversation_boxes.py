@@ -24,8 +24,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.chat_settings import Constraint, ConstraintKind
+from app.named_files import read_named
 from app.ui.long_words import put_text
 from app.ui.model_options import Choice
+from app.ui.said import said
 from app.ui.theme import GRID, code_font
 from app.ui.tr import tr
 
@@ -257,7 +259,7 @@ class FormatBox(QWidget):
         try:
             put_text(self.text, read_text(path))
         except (OSError, UnicodeDecodeError, ValueError) as fault:
-            self.refused.emit(tr("{name} cannot be read: {fault}").format(name=path.name, fault=fault))
+            self.refused.emit(unread_words(path, fault))
         else:
             self.text.flush()
 
@@ -270,8 +272,13 @@ def read_text(path: Path) -> str:
         UnicodeDecodeError: it is not UTF-8.
         ValueError: it is larger than any schema, grammar or template is.
     """
-    with path.open("rb") as file:
-        data = file.read(_MOST_FILE_BYTES + 1)
+    data = read_named(path, _MOST_FILE_BYTES)
     if len(data) > _MOST_FILE_BYTES:
         raise ValueError(f"it is larger than {_MOST_FILE_BYTES // 1024**2} MB")
     return data.decode("utf-8-sig")
+
+
+def unread_words(path: Path, fault: Exception) -> str:
+    """Say why :func:`read_text` did not read a file."""
+    reason = fault.strerror if isinstance(fault, OSError) else str(fault)
+    return tr("{name} cannot be read: {fault}").format(name=path.name, fault=said(reason or ""))

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog
 from app.chat.chat_settings import PRESET_NAME_LENGTH, ConversationSettings, Preset, presets_from_json, presets_json
 from app.chat.export import write_whole
 from app.errors import SlipstreamError, StoreError
+from app.named_files import read_named
 from app.ui.question import Question
-from app.ui.said import fault_words
+from app.ui.said import fault_words, said
 from app.ui.told import Told
 from app.ui.tr import tr
 
@@ -122,13 +123,13 @@ class Presets(QObject):
     def read(self, dialog: ConversationDialog, path: Path) -> None:
         """Add the presets of a file."""
         try:
-            with path.open("rb") as file:
-                data = file.read(_MOST_FILE_BYTES)
-            found = presets_from_json(data)
+            found = presets_from_json(read_named(path, _MOST_FILE_BYTES))
         except SlipstreamError as fault:
             dialog.say(fault_words(fault))
         except OSError as fault:
-            dialog.say(tr("{name} cannot be read: {strerror}.").format(name=path.name, strerror=fault.strerror))
+            dialog.say(
+                tr("{name} cannot be read: {strerror}.").format(name=path.name, strerror=said(fault.strerror or ""))
+            )
         else:
             words = tr("%n preset(s) (was|were) added.", None, len(found))
             self._do(dialog, lambda: self._stored.add(found), words)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from app.errors import EngineError, SlipstreamError
 from app.host.remote_wire import read_address
 from app.protocol import ChatMessage, Rendered, Templating
-from app.ui.conversation_boxes import read_text
+from app.ui.conversation_boxes import read_text, unread_words
 from app.ui.conversation_prompt_dialog import PromptDialog
 from app.ui.said import fault_words
 from app.ui.tr import tr
@@ -182,7 +182,7 @@ class PromptControl(QObject):
             text = read_text(path)
         except (OSError, UnicodeDecodeError, ValueError) as fault:
             if self.dialog is not None:
-                self.dialog.show_refusal(tr("{name} cannot be read: {fault}").format(name=path.name, fault=fault))
+                self.dialog.show_refusal(unread_words(path, fault))
             return
         if self.dialog is not None and is_possible(text):
             self.dialog.show_template(text, is_own=True)

@@ -364,6 +364,8 @@ _CHAT = (
     QT_TRANSLATE_NOOP("", "Choose another file."),
     QT_TRANSLATE_NOOP("", "{path} is not a backup of Slipstream's, or is damaged: {fault}."),
     QT_TRANSLATE_NOOP("", "Cannot write {path}: {reason}."),
+    QT_TRANSLATE_NOOP("", "Cannot read {path}: {reason}."),
+    QT_TRANSLATE_NOOP("", "it is a pipe or a device, not a file"),
     QT_TRANSLATE_NOOP("", "Check the name and the permissions."),
     QT_TRANSLATE_NOOP(
         "",

@@ -138,6 +138,14 @@ Protokoll: {log_dir}</translation>
         <translation>Schneiden Sie den Teil aus, auf den es ankommt.</translation>
     </message>
     <message>
+        <source>“{name}” is a pipe or a device, not a file.</source>
+        <translation>„{name}“ ist eine Pipe oder ein Gerät, keine Datei.</translation>
+    </message>
+    <message>
+        <source>Save what comes out of it as a file, and attach that.</source>
+        <translation>Speichern Sie, was daraus kommt, als Datei, und hängen Sie diese an.</translation>
+    </message>
+    <message>
         <source>“{name}” cannot be read: {strerror}.</source>
         <translation>„{name}“ kann nicht gelesen werden: {strerror}.</translation>
     </message>
@@ -6903,6 +6911,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>Cannot write {path}: {reason}.</source>
         <translation>{path} lässt sich nicht schreiben: {reason}.</translation>
+    </message>
+    <message>
+        <source>Cannot read {path}: {reason}.</source>
+        <translation>{path} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>it is a pipe or a device, not a file</source>
+        <translation>es ist eine Pipe oder ein Gerät, keine Datei</translation>
     </message>
     <message>
         <source>Check the name and the permissions.</source>

@@ -1,11 +1,12 @@
 import json
+import os
 import shutil
 import zipfile
 from contextlib import closing
 
 import pytest
 
-from app.chat.backup import MANIFEST, back_up, restore
+from app.chat.backup import MANIFEST, back_up, read_manifest, restore
 from app.chat.chat_settings import ConversationSettings
 from app.chat.store import ChatStore
 from app.errors import ExportError
@@ -60,6 +61,27 @@ def test_everything_goes_into_one_file_and_comes_back(home, tmp_path):
         assert len(old.search("pelican")) == 1
     assert "pelican" in (folder / "config" / "settings.json").read_text()
     assert not list(data_dir().glob(".restore-*"))
+
+
+@pytest.mark.linux
+def test_what_is_not_there_or_is_no_file_is_said_and_not_waited_for(home, tmp_path):
+    os.mkfifo(tmp_path / "pipe.zip")
+    for name, words in (("gone.zip", "No such file"), ("pipe.zip", "it is a pipe or a device, not a file")):
+        with pytest.raises(ExportError) as caught:
+            read_manifest(tmp_path / name)
+        assert caught.value.message == f"Cannot read {tmp_path / name}: {words}" + (
+            " or directory." if "gone" in name else "."
+        )
+
+
+def test_a_backup_whose_packed_bytes_are_broken_is_refused_in_words(home, tmp_path):
+    live("albatross " * 500)
+    back_up(path := tmp_path / "all.zip")
+    data = path.read_bytes()
+    at = data.index(b"data/chats.db") + 60
+    path.write_bytes(data[:at] + b"\xff" * 200 + data[at + 200 :])
+    with pytest.raises(ExportError, match="damaged"):
+        read_manifest(path)
 
 
 def test_a_backup_of_a_running_program_holds_one_moment_and_the_log(home, tmp_path):

@@ -3,6 +3,7 @@
 import html.parser
 import io
 import json
+import os
 import re
 import zipfile
 from contextlib import closing
@@ -372,6 +373,27 @@ def test_chatgpts_archive():
         archive.writestr("export/conversations.json", json.dumps([chatgpt()]))
         archive.writestr("chat.html", "<html>")
     assert read_chats(data.getvalue()).records[0].title == "From afar"
+
+
+def test_chatgpts_archive_with_broken_bytes_is_refused_in_words():
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps([chatgpt()]))
+    whole = data.getvalue()
+    at = whole.index(b"conversations.json") + len(b"conversations.json")
+    with pytest.raises(ExportError, match="This archive is damaged"):
+        read_chats(whole[:at] + b"\xff" * 8 + whole[at + 8 :])
+
+
+@pytest.mark.linux
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "chats.json")
+    with pytest.raises(ExportError, match="it is a pipe or a device, not a file"):
+        read_path(tmp_path / "chats.json")
+    (tmp_path / "jan").mkdir()
+    os.mkfifo(tmp_path / "jan" / "messages.jsonl")
+    with pytest.raises(ExportError, match="no conversation"):
+        read_path(tmp_path / "jan")
 
 
 def test_ten_thousand_nodes_in_a_row_and_rings_are_read():

@@ -19,6 +19,12 @@ def word(body, *, part="word/document.xml", head=""):
     return held.getvalue()
 
 
+def spoilt(data):
+    """Break what is packed, and leave all headers as they are."""
+    at = data.index(b"document.xml") + len(b"document.xml")
+    return data[:at] + b"\xff" * 8 + data[at + 8 :]
+
+
 def p(*texts):
     return "<w:p>" + "".join(f"<w:r><w:t>{text}</w:t></w:r>" for text in texts) + "</w:p>"
 
@@ -44,11 +50,12 @@ def test_paragraphs_tables_breaks_and_contents_become_lines():
         b"not a zip",
         word(p("x"), part="xl/workbook.xml"),
         word(p("x"))[:-40],
+        spoilt(word(p("x" * 1000))),
         word("<w:p>"),
         word(p("&lol;"), head='<!DOCTYPE x [<!ENTITY lol "lollol">]>'),
         word("x" * (MOST_XML_BYTES + 1)),
     ],
-    ids=["empty", "cut", "text", "a sheet", "no end", "no XML", "entities", "huge"],
+    ids=["empty", "cut", "text", "a sheet", "no end", "spoilt", "no XML", "entities", "huge"],
 )
 def test_what_is_no_document_is_refused(data):
     with pytest.raises(ValueError, match="it is "):

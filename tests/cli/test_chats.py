@@ -77,7 +77,7 @@ def test_everything_goes_into_one_file_and_comes_back(run, talk, tmp_path):
         (("export", "7", "--out", "x.md"), "does not exist"),
         (("export", "--all", "--out", "x.docx"), "does not say how"),
         (("import", "nowhere.json"), "Cannot read"),
-        (("restore", "nowhere.zip"), "not a backup"),
+        (("restore", "nowhere.zip"), "Cannot read nowhere.zip: No such file"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_a_hint(run, arguments, words):

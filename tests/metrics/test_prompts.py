@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
+import threading
+
 import pytest
 
 from app.errors import UsageError
-from app.metrics.prompts import MIXED, SETS, load_prompts
+from app.metrics.prompts import MIXED, MOST_BYTES, SETS, load_prompts
+from app.named_files import read_or_hear
 from app.protocol import ChatMessage
 
 
@@ -132,3 +136,21 @@ def test_file_of_nothing_and_of_other_bytes(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="not UTF-8"):
         load_prompts(str(path))
+
+
+@pytest.mark.linux
+def test_a_pipe_is_refused_but_by_a_terminal_which_hears_it(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(UsageError, match="it is a pipe or a device, not a file"):
+        load_prompts(str(path))
+    writer = threading.Thread(target=path.write_text, args=(GOOD,))
+    writer.start()
+    assert [prompt.name for prompt in load_prompts(str(path), read_or_hear)] == ["a"]
+    writer.join()
+
+
+@pytest.mark.linux
+def test_what_never_ends_is_read_only_so_far():
+    with pytest.raises(UsageError, match=f"more than {MOST_BYTES >> 20} MB"):
+        load_prompts("/dev/zero", read_or_hear)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QMimeData, QUrl
 
@@ -67,6 +70,17 @@ def test_a_folder_and_a_file_that_has_gone_are_refused(tmp_path):
     for path, words in ((tmp_path, "is a folder"), (tmp_path / "gone.txt", "cannot be read")):
         with pytest.raises(NotTextError, match=words):
             read_text_file(path)
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("name", ["pipe.txt", "pipe.pdf", "pipe.docx"])
+def test_a_pipe_is_refused_at_once_and_a_file_that_says_no_size_is_read_only_so_far(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    for path in (tmp_path / name, Path("/dev/zero")):
+        with pytest.raises(NotTextError, match="a pipe or a device, not a file") as caught:
+            read_text_file(path)
+        assert "as a file" in caught.value.hint
+    assert read_text_file(Path("/proc/self/status")).text.startswith("Name:")
 
 
 def test_a_word_document_goes_with_the_message_as_its_text(composer, tmp_path):

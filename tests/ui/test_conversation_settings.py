@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from functools import partial
 
 import pytest
 from PySide6.QtCore import Qt
@@ -197,6 +199,25 @@ def test_a_bad_format_is_told_at_its_field_and_nothing_is_sent(program, kind, te
     program.run(story)
 
 
+@pytest.mark.linux
+def test_a_pipe_is_refused_wherever_a_file_is_asked_for_and_the_window_does_not_wait(program, tmp_path):
+    pipe, words = tmp_path / "pipe.json", "pipe.json cannot be read: it is a pipe or a device, not a file"
+    os.mkfifo(pipe)
+
+    async def story():
+        dialog = opened(program)
+        for read in (
+            dialog.fields["constraint"].box.read,
+            partial(program.controller.conversation.presets.read, dialog),
+        ):
+            dialog.say("")
+            read(pipe)
+            assert dialog.said.text().rstrip(".") == words
+        dialog.reject()
+
+    program.run(story)
+
+
 def test_a_format_is_read_from_a_file(program, tmp_path):
     async def story():
         box = opened(program).fields["constraint"].box
@@ -214,6 +235,8 @@ def test_a_format_is_read_from_a_file(program, tmp_path):
         box.read(tmp_path / "huge.json")
         assert "larger than" in dialog.said.text()
         assert program.controller.chats.settings.constraint.text == '{"type": "integer"}'
+        box.read(tmp_path / "gone.json")
+        assert dialog.said.text() == "gone.json cannot be read: No such file or directory"
         dialog.reject()
 
     program.run(story)
