@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from operator import methodcaller
 
 from app.engine.cancel import CancelFlag
 from app.engine.cost_curve import measure_costs
 from app.engine.devices import check_runtime, load_backends
+from app.engine.draft_length import LengthPolicy
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, engage
 from app.engine.full_context import full_notice
@@ -256,10 +258,12 @@ class _Answer:
         )
         after: list[NoticeInfo] = []
         try:
-            yield from self._prefill()
-            started_s = time.perf_counter()
-            drafters = self._begin(engaged, after)
-            self.draft_prefill_s = time.perf_counter() - started_s
+            drafters = engaged.drafters
+            for event in self._prefill():
+                seen = self.tokens[: event.done + n_cached]
+                drafters = self._prepare(drafters, engaged.length, methodcaller("process", seen), after)
+                yield event
+            drafters = self._prepare(drafters, engaged.length, methodcaller("begin", self.tokens), after)
             engaged.length.begin(time.perf_counter() - self.received_s)
             yield from self._decode(drafters, engaged, cancel, after)
         except DecodeCancelledError:
@@ -280,7 +284,10 @@ class _Answer:
 
     def _keep(self, target: LoadedModel) -> int:
         """Rewind the target to what the prompt shares with its memory; return how much that is."""
-        target.context.rewind(reusable(target.held.tokens, self.tokens))
+        n, heads = reusable(target.held.tokens, self.tokens), self.pair.heads
+        if heads is not None and target.context.watcher is not None and not target.context.has_state:
+            n = heads.memory.seen_from(n)
+        target.context.rewind(n)
         del target.held.tokens[target.context.n_past :]
         return target.context.n_past
 
@@ -299,22 +306,31 @@ class _Answer:
             context.decode(batch, 1)
             if context.n_past == n - 1:
                 context.mark()  # nothing, on a memory without
+                if context.has_state and context.watcher is not None and self.pair.heads is not None:
+                    self.pair.heads.memory.mark()
             self.prefill_s += time.perf_counter() - started_s
             yield Prefill(self.command.id, context.n_past - n_start, n - n_start)
 
-    def _begin(self, engaged: Engaged, notices: list[NoticeInfo]) -> tuple[Drafter, ...]:
-        """Let the drafters catch up with the prompt; one that fails is left out, with a notice."""
-        able = []
-        for drafter in engaged.drafters:
+    def _prepare(
+        self,
+        drafters: tuple[Drafter, ...],
+        length: LengthPolicy,
+        work: Callable[[Drafter], None],
+        notices: list[NoticeInfo],
+    ) -> tuple[Drafter, ...]:
+        """Let the drafters that are to be ready do something; one that fails is left out, with a notice."""
+        able, started_s = [], time.perf_counter()
+        for drafter in drafters:
             try:
-                if engaged.length.prepares(drafter.name):
-                    drafter.begin(self.tokens)
+                if length.prepares(drafter.name):
+                    work(drafter)
             except DecodeCancelledError:
                 raise
             except DecodeError as fault:
                 notices.append(_drafter_failed(str(fault)))
             else:
                 able.append(drafter)
+        self.draft_prefill_s += time.perf_counter() - started_s
         return tuple(able)
 
     def _decode(

@@ -2,7 +2,8 @@
 
 A drafter has four verbs. ``begin`` tells it the prompt (it may catch up now, or lazily); ``draft`` asks for at
 most ``limit`` tokens that could follow; ``accept`` tells it the confirmed tokens after a step, and brings its
-own memory back to them; ``close`` frees what it holds.
+own memory back to them; ``close`` frees what it holds. Before ``begin``, ``process`` tells it of each batch of the
+prompt: only heads, which go by the target's own rows, have a use for that.
 """
 
 from __future__ import annotations
@@ -77,6 +78,9 @@ class Drafter(Protocol):
 
     def n_unseen(self, tokens: Sequence[int]) -> int:
         """Return how many more than it lags it would have to take in to see all of the text; 0 where it does."""
+
+    def process(self, tokens: Sequence[int]) -> None:
+        """Take in a batch of the prompt; ``tokens`` is all that the target has evaluated of it so far."""
 
     def begin(self, tokens: Sequence[int]) -> None:
         """Start on a prompt, which the target has just evaluated."""

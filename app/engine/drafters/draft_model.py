@@ -128,6 +128,9 @@ class DraftModelDrafter:
         is_full = n - self._held.first >= self._memory.n_ctx
         return n - self._memory.n_ctx // 2 if is_full else self._held.first
 
+    def process(self, tokens: Sequence[int]) -> None:
+        """Do nothing: a model of its own needs nothing of the target's."""
+
     def begin(self, tokens: Sequence[int]) -> None:
         """Evaluate the prompt, all but its last token, in batches."""
         self._accept_and_fit(tokens)

@@ -5,7 +5,8 @@ fed with its own hidden row it goes on. The heads' memory must hold every confir
 *target's* row of the token before. Rows are kept as the target decodes (:meth:`HeadsMemory.saw`), and
 what is missing is caught up in one batch when a draft is asked for. After a pause that is longer than
 :data:`WINDOW` tokens, or an answer that was not watched, the heads start again on what is known:
-attention over a recent window drafts nearly as well, and the target's word decides anyway.
+attention over a recent window drafts nearly as well, and the target's word decides anyway. Who drafts from the first
+token on is fed the prompt batch by batch, as the target evaluates it, and hardly any row of what was fed is kept.
 
 A chain of heads drafts one token each: head i predicts from what head i - 1 made of the tokens before. Each has a layer
 of the memory to itself, so all are fed what is confirmed, and each what is drafted before its turn. (The same
@@ -20,7 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from app.engine.draft_length import Ask
-from app.engine.llama import Hidden, NothingAllowedError, Row
+from app.engine.llama import MAX_CHECKPOINTS, Hidden, NothingAllowedError, Row
 from app.engine.prompt_cache import common_prefix
 from app.engine.sampler import Sampler, confidence
 from app.protocol import SpecType
@@ -66,8 +67,8 @@ class Watched(Protocol):
 class HeadsMemory:
     """What the heads know of the text; outlives an answer, as the target's memory does.
 
-    ``rows`` holds the target's hidden rows of ``tokens[first:]``, at most two windows of them; the heads' own memory
-    holds ``n_fed`` tokens.
+    ``rows`` holds the target's hidden rows of ``tokens[first:]``: of what the heads' own memory holds, the first
+    ``n_fed`` tokens, those of the last two, and at most two windows of what it does not.
     """
 
     def __init__(self, heads: Heads, target: Watched, *, window: int = WINDOW) -> None:
@@ -79,6 +80,7 @@ class HeadsMemory:
         self._first = 0
         self._rows: list[Hidden] = []
         self._n_fed = 0
+        self._marked: dict[int, Hidden] = {}
 
     def watch(self, on: bool) -> None:
         """Begin or end to look at what the target decodes."""
@@ -90,12 +92,30 @@ class HeadsMemory:
             # Something was evaluated while nobody watched: what came before is of no use any more.
             self._tokens, self._rows, self._first = self._prompt[:position], [], position
             self._forget()
-        self.keep(position)
+        # What is evaluated again may be what the heads were fed already.
+        self._keep_fed(position + common_prefix(self._tokens[position : position + len(tokens)], tokens))
+        self._drop_from(position)
         self._tokens.extend(tokens)
         self._rows.extend(self._target.hidden())
         if len(self._rows) > 2 * self._window:
-            self._first += len(self._rows) - self._window
-            del self._rows[: -self._window]
+            self._drop_rows(self._first + len(self._rows) - self._window)
+        if self.heads.shares_memory:
+            self._drop_rows(position - 1)
+
+    def seen_from(self, n: int) -> int:
+        """Return from where on the target has to be seen if it holds ``n`` tokens of the text that was agreed on.
+
+        That is one token earlier where the heads could go on only with the row of the last one, and it is gone.
+        """
+        is_row_gone = 0 < n == self._n_fed and self._first > n - 1
+        return n - 1 if is_row_gone else n
+
+    def mark(self) -> None:
+        """Keep the last row: a target that cannot go back where it wants may come back to here."""
+        if self._rows:
+            self._marked[len(self._tokens) - 1] = self._rows[-1].copy()
+            for oldest in sorted(self._marked)[:-MAX_CHECKPOINTS]:
+                del self._marked[oldest]
 
     def n_behind(self, n: int) -> int:
         """Return how many of the first ``n`` tokens would have to be fed."""
@@ -103,20 +123,31 @@ class HeadsMemory:
 
     def keep(self, n: int) -> None:
         """Forget every token from position ``n`` on."""
+        self._drop_from(n)
+        self._keep_fed(n)
+
+    def _drop_from(self, n: int) -> None:
         if n < len(self._tokens):
             del self._tokens[n:]
             del self._rows[max(0, n - self._first) :]
             self._first = min(self._first, n)
+            self._marked = {at: row for at, row in self._marked.items() if at < n}
+
+    def _keep_fed(self, n: int) -> None:
         if n < self._n_fed:
             self.heads.rewind(n)
             self._n_fed = n
 
+    def _drop_rows(self, position: int) -> None:
+        """Drop the rows before a position."""
+        if position > self._first:
+            del self._rows[: position - self._first]
+            self._first = position
+
     def start_at(self, position: int) -> None:
         """Feed nothing from before ``position`` (and one row) any more."""
         self._forget()
-        if position - 1 > self._first:
-            del self._rows[: position - 1 - self._first]
-            self._first = position - 1
+        self._drop_rows(position - 1)
 
     def agree(self, tokens: Sequence[int]) -> None:
         """Forget what is not a prefix of ``tokens``, the prompt of the answer that begins."""
@@ -136,7 +167,7 @@ class HeadsMemory:
                 self.heads.decode(tokens[-1:], self._row(n - 2), n - 1)
             return True
         start = self._n_fed
-        if start > 0 and start - 1 < self._first:
+        if start > 0 and start - 1 < self._first and start - 1 not in self._marked:
             self._forget()
             start = self._first + 1
         if start == 0 and self._first > 0:
@@ -146,6 +177,7 @@ class HeadsMemory:
             rows = np.concatenate([self._row(i - 1) for i in range(at, end)])
             self._feed_all_heads(tokens[at:end], rows, at)
             self._n_fed = end
+            self._drop_rows(end - 2)  # a pass that fails leaves the last one unconfirmed
         return True
 
     def _feed_all_heads(self, tokens: Sequence[int], rows: Hidden, position: int) -> None:
@@ -162,7 +194,8 @@ class HeadsMemory:
     def _row(self, position: int) -> Hidden:
         if position < 0:
             return np.zeros((1, self.heads.n_embd), dtype=np.float32)
-        return self._rows[position - self._first].reshape(1, -1)
+        row = self._marked[position] if position < self._first else self._rows[position - self._first]
+        return row.reshape(1, -1)
 
     def _forget(self) -> None:
         """Empty the heads' own memory."""
@@ -194,6 +227,10 @@ class MtpDrafter:
         """Return 0: the rows from before its window are gone, and a window is nearly as good."""
         del tokens
         return 0
+
+    def process(self, tokens: Sequence[int]) -> None:
+        """Catch up with the prompt as far as it is evaluated, all but the last token of that."""
+        self._memory.feed(tokens, last=False)
 
     def begin(self, tokens: Sequence[int]) -> None:
         """Catch up with the prompt, all but its last token."""

@@ -166,6 +166,9 @@ class NgramDrafter:
         del tokens
         return 0
 
+    def process(self, tokens: Sequence[int]) -> None:
+        """Do nothing: it is indexed at once."""
+
     def begin(self, tokens: Sequence[int]) -> None:
         """Index the prompt, from nothing."""
         self._forget()

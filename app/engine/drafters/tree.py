@@ -48,6 +48,9 @@ class Source(Protocol):
     def n_unseen(self, tokens: Sequence[int]) -> int:
         """Return how many more than it lags it would have to take in to see all of the text."""
 
+    def process(self, tokens: Sequence[int]) -> None:
+        """Take in a batch of the prompt."""
+
     def begin(self, tokens: Sequence[int]) -> None:
         """Start on a prompt."""
 
@@ -138,6 +141,10 @@ class TreeDrafter:
     def n_unseen(self, tokens: Sequence[int]) -> int:
         """Return how many more it would have to take in."""
         return self._source.n_unseen(tokens)
+
+    def process(self, tokens: Sequence[int]) -> None:
+        """Let the source take in a batch of the prompt."""
+        self._source.process(tokens)
 
     def begin(self, tokens: Sequence[int]) -> None:
         """Let the source catch up with the prompt."""

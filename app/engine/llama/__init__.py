@@ -6,7 +6,15 @@ Nothing outside this package sees a pointer, except as an opaque argument.
 from app.engine.llama.backend import LLAMA_CPP_COMMIT, init_backend, system_info
 from app.engine.llama.branches import count_passes
 from app.engine.llama.chain import SamplerChain
-from app.engine.llama.context import ELEMENT_TYPES, Context, DecodeCancelledError, Hidden, Row, Shape
+from app.engine.llama.context import (
+    ELEMENT_TYPES,
+    MAX_CHECKPOINTS,
+    Context,
+    DecodeCancelledError,
+    Hidden,
+    Row,
+    Shape,
+)
 from app.engine.llama.grammar import Grammar, NothingAllowedError
 from app.engine.llama.model import Model
 from app.engine.llama.mtp import MtpContext
@@ -14,6 +22,7 @@ from app.engine.llama.mtp import MtpContext
 __all__ = [
     "ELEMENT_TYPES",
     "LLAMA_CPP_COMMIT",
+    "MAX_CHECKPOINTS",
     "Context",
     "DecodeCancelledError",
     "Grammar",
