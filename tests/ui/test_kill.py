@@ -1,7 +1,7 @@
 """Kill the window at random moments of all that writes: nothing shown for two seconds is gone.
 
-It streams, edits and branches, drafts are typed, files attached and messages changed meanwhile; and it starts on
-databases of older versions, which it upgrades.
+It streams, edits and branches, drafts are typed, files attached, messages changed and put in line meanwhile; and it
+starts on databases of older versions, which it upgrades.
 """
 
 import json
@@ -34,7 +34,16 @@ FIRST_KILL = int(os.environ.get("SLIPSTREAM_TEST_FIRST_KILL", "0"))
 TICK_S, KEPT_S, MOST_WAIT_S = 0.05, 2.0, 120
 AT, FILE = "2026-01-01T00:00:00+00:00", '[{"name":"a.txt","text":"some words"}]'
 UNSENT = ("draft", "files", "edit")
-NOTHING = {"is_held": False, "texts": [], "draft": "", "files": [], "edit": None}
+HOLDS = (*UNSENT, "line")
+"""What is held until the kill. What is in line is sent in its turn: it is looked for among what was said, too."""
+
+NEXT = "What is next, "
+"""How each message begins that is put in line: where a stop puts them back, a change that was refused may join them."""
+
+SHORT_ANSWERS = 60
+"""Tokens: some end while something is in line, which is sent then."""
+
+NOTHING = {"is_held": False, "texts": [], "draft": "", "files": [], "edit": None, "line": []}
 
 # The real program; a timer plays the person, and what is on the screen is reported every 50 ms.
 SCRIPT = """
@@ -52,11 +61,13 @@ def build(self):
     self.timer.start()
 MainWindow.build = build
 
-draw, hold, is_held = random.Random(int(sys.argv[1])), sys.argv[2], False
+draw, hold, next_words, is_held = random.Random(int(sys.argv[1])), sys.argv[2], sys.argv[3], False
 
 def play(window):
     composer, n = window.composer, len(window.transcript.texts())
-    if hold and not is_held and n > 1:
+    if hold == "line" and composer._is_answering:
+        composer.stopped.emit() if draw.random() < 0.01 else put_in_line(composer)
+    elif hold not in ("", "line") and not is_held and n > 1:
         if "ready" in window.status:
             begin_to_hold(window, composer, n)
     elif hold == "edit" and n > 1:
@@ -76,7 +87,19 @@ def play(window):
         "draft": composer.waiting_text,
         "files": [file.name for file in composer.waiting_files],
         "edit": [edit.message_id, edit.text] if edit is not None else None,
+        "line": list(composer.queued),
     }), flush=True)
+
+def put_in_line(composer):
+    global is_held
+    if len(composer.queued) < 4:
+        is_held = True
+        if not composer.draft:  # else a stop has put there what was in line
+            name = f"{next_words}{draw.random()}"
+            composer.editor.setPlainText(name)
+            text = "a line of words\\n" * draw.choice([10, 10, 40_000])
+            composer.files.add(Attachment(name=f"{name}.txt", text=text))
+        composer.on_submit()
 
 def begin_to_hold(window, composer, n):
     global is_held
@@ -155,7 +178,7 @@ class Shown:
         n_old = len([at for at, _ in old if at <= moment - for_s])
         shown = known[n_old - 1][1]
         stayed = [name for name in UNSENT if all(screen[name] == shown[name] for _, screen in known[n_old - 1 :])]
-        return {"texts": shown["texts"], **{name: shown[name] for name in stayed}}
+        return {"texts": shown["texts"], "line": shown["line"], **{name: shown[name] for name in stayed}}
 
 
 def until(holds, words):
@@ -166,6 +189,14 @@ def until(holds, words):
         time.sleep(0.002)
 
 
+def choose_length(path, n_tokens):
+    """Let answers be that long, or as long as they are without a choice."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    chosen = json.loads(path.read_text()) if path.exists() else {}
+    chosen.pop("max_tokens", None)
+    path.write_text(json.dumps(chosen if n_tokens is None else {**chosen, "max_tokens": n_tokens}))
+
+
 def kill_after(home, wait_s, seed=1, hold=""):
     """Run the program, kill it ``wait_s`` after the first word of an answer; return what had been shown 2 s before.
 
@@ -173,11 +204,13 @@ def kill_after(home, wait_s, seed=1, hold=""):
         home: where everything is.
         wait_s: how long after that it is killed.
         seed: of what is done.
-        hold: what is not sent, written then and left as it is ("draft", "files" or "edit"); the time counts from when
-            the program, however slow the machine, has shown it for as long as it may take to be kept.
+        hold: what is not sent, written then and left as it is ("draft", "files" or "edit"), or put in line again and
+            again ("line"); the time counts from when the program, however slow the machine, has shown it for as long as
+            it may take to be kept.
     """
     environ = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "SLIPSTREAM_HOME": str(home)}
-    command = [sys.executable, "-c", SCRIPT, str(seed), hold]
+    choose_length(home / "config" / "settings.json", SHORT_ANSWERS if hold == "line" else None)
+    command = [sys.executable, "-c", SCRIPT, str(seed), hold, NEXT]
     with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True) as process:
         shown = Shown(process.stdout)
         try:
@@ -218,7 +251,13 @@ def check(home, shown):
     }
     for name in UNSENT:
         assert known[name] == shown.get(name, known[name]), name
-    return [name for name in UNSENT if shown.get(name)]
+    all_texts = (draft, *(message.text for message in messages))
+    all_files = {file.name for file in (*files, *(file for message in messages for file in message.attachments))}
+    for text in shown["line"]:
+        assert any(text in one for one in all_texts), f"what was in line was lost: {text!r}"
+        names = {f"{part}.txt" for part in text.split("\n\n") if part.startswith(NEXT)}
+        assert names <= all_files, f"files that were in line were lost: {names - all_files}"
+    return [name for name in HOLDS if shown.get(name)]
 
 
 def old_chats(path, version, n_messages):
@@ -280,10 +319,11 @@ def kill_while_upgrading(home, version, wait_s, n_messages=3000):
 
 @pytest.mark.linux
 @pytest.mark.timeout(500)
-def test_three_kills_lose_nothing(home, tmp_path):
+def test_a_few_kills_lose_nothing(home, tmp_path):
     check(home, kill_after(home, 0.3))
     assert "files" in check(home, kill_after(home, 0.2, 2, "files"))
     assert "edit" in check(home, kill_after(home, 0.2, 3, "edit"))
+    assert "line" in check(home, kill_after(home, 0.5, 4, "line"))
     assert any(kill_while_upgrading(tmp_path / str(n), 4, 0.03) for n in range(3)), "no kill hit an upgrade"
 
 
@@ -293,9 +333,9 @@ def test_three_kills_lose_nothing(home, tmp_path):
 def test_two_hundred_kills_of_the_window_lose_nothing(home):
     moments, n_seen = random.Random(20 + FIRST_KILL), Counter()
     for seed in range(FIRST_KILL, FIRST_KILL + N_KILLS):
-        hold = ("", *UNSENT)[seed % 4]
+        hold = ("", *HOLDS)[seed % 5]
         n_seen.update(check(home, kill_after(home, moments.uniform(0, 3 if hold else 5), seed, hold)))
-    assert all(n_seen[name] >= max(1, N_KILLS // 10) for name in UNSENT), f"what is not sent was hardly seen: {n_seen}"
+    assert all(n_seen[name] >= max(1, N_KILLS // 10) for name in HOLDS), f"what is not sent was hardly seen: {n_seen}"
 
 
 @pytest.mark.linux
