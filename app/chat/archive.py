@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -78,6 +78,13 @@ class Archive(msgspec.Struct, frozen=True, kw_only=True):
     conversations: tuple[ConversationRecord, ...]
     folders: tuple[str, ...] = ()
     presets: tuple[Preset, ...] = ()
+
+
+class Added(NamedTuple):
+    """What came in of it, by its number here: conversations, and the folders that were made for them."""
+
+    conversation_ids: tuple[int, ...] = ()
+    folder_ids: tuple[int, ...] = ()
 
 
 def archive_json(records: Iterable[ConversationRecord], shelf: Shelf | None = None) -> bytes:
@@ -154,17 +161,33 @@ def _record_of(message: Message, n: int, parent: int | None) -> MessageRecord:
     )
 
 
-def add_records(store: ChatStore, records: Sequence[ConversationRecord]) -> tuple[int, ...]:
-    """Add conversations beside those that are there, all or none; return their ids.
+def add_records(store: ChatStore, records: Sequence[ConversationRecord]) -> Added:
+    """Add conversations beside those that are there, all or none.
 
     A folder of the same name takes them, or is made. Parents that do not exist, or come later, are the message before.
     """
-    folders = {folder.name: folder.id for folder in store.folders.all()}
     with store.transaction():
+        folders = {folder.name: folder.id for folder in store.folders.all()}
+        made = []
         for name in dict.fromkeys(folder_name(record.folder) for record in records):
             if name and name not in folders:
                 folders[name] = store.folders.create(name).id
-        return tuple(_add_record(store, record, folders.get(folder_name(record.folder))) for record in records)
+                made.append(folders[name])
+        added = [_add_record(store, record, folders.get(folder_name(record.folder))) for record in records]
+        return Added(tuple(added), tuple(made))
+
+
+def take_back(store: ChatStore, added: Added) -> None:
+    """Erase conversations that were added, and the folders that were made for them unless others are in them by now."""
+    with store.transaction():
+        for conversation_id in added.conversation_ids:
+            store.delete(conversation_id)
+        store.erase(added.conversation_ids)
+        empty = (
+            {folder.id for folder in store.folders.all() if not folder.n_conversations} if added.folder_ids else set()
+        )
+        for folder_id in empty.intersection(added.folder_ids):
+            store.folders.delete(folder_id)
 
 
 def add_shelf(store: ChatStore, shelf: Shelf, note: Progress = no_progress) -> None:

@@ -153,7 +153,7 @@ def import_chats(chosen: ChatsImportOptions) -> None:
     done = []
     with closing(_open()) as store, store.transaction():
         for path, found in read:
-            ids = add_records(store, found.records)
+            ids = add_records(store, found.records).conversation_ids
             add_shelf(store, found.shelf)
             n_messages = sum(len(record.messages) for record in found.records)
             done.append(ImportedFile(str(path), found.format_name, ids, n_messages, dict(found.left_out)))

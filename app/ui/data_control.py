@@ -196,8 +196,10 @@ class DataControl(QObject):
 
     async def _import(self, paths: list[Path]) -> None:
         found = await self._do(tr("Reading…"), partial(_read_all, paths))
-        await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
-        self._chats.refresh()
+        try:
+            await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
+        finally:
+            self._chats.refresh()  # also of what was seen for a moment and is gone again
         self.presets_added.emit()
         self._say(" ".join(found_words(path.name, one) for path, one in zip(paths, found, strict=True)))
 
@@ -248,18 +250,18 @@ def export_everything(store: ChatStore, path: Path, note: Progress) -> int:
 def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> None:
     """Add conversations one after the other, so that the window can save in between; all of them, or none."""
     records = [record for one in found for record in one.records]
-    added: list[int] = []
+    added: list[archive.Added] = []
     with closing(_own(store)) as own:
         try:
             for number, record in enumerate(records):
                 note(number, len(records))
-                added += archive.add_records(own, [record])
+                added.append(archive.add_records(own, [record]))
             with own.transaction():
                 for one in found:
                     archive.add_shelf(own, one.shelf, note)
         except BaseException:
-            for conversation_id in added:
-                own.delete(conversation_id)
+            for one in reversed(added):  # a folder that the first made is empty then
+                archive.take_back(own, one)
             raise
 
 

@@ -67,7 +67,7 @@ def test_ours_goes_out_and_in_without_loss(store, tmp_path):
     with closing(ChatStore(tmp_path / "other.db")) as other:
         found = read_chats(data)
         assert found.format_name == "Slipstream"
-        (new,) = add_records(other, found.records)
+        (new,) = add_records(other, found.records).conversation_ids
         assert record_of(other, new) == record
         assert [m.text for m in other.load(new).messages] == ["q", "**a**\0"]
         add_records(other, found.records)
@@ -106,7 +106,7 @@ def test_any_tree_goes_out_and_in_without_loss(steps):
             ids.append(store.branches.edit(target, text).id)
         else:
             store.branches.switch(target)
-    (new,) = add_records(other, read_chats(export(store, [chat.id], "json")).records)
+    (new,) = add_records(other, read_chats(export(store, [chat.id], "json")).records).conversation_ids
     assert record_of(other, new) == record_of(store, chat.id)
     assert [m.text for m in other.load(new).messages] == [m.text for m in store.load(chat.id).messages]
     store.close()
@@ -129,7 +129,7 @@ def test_what_slipstream_wrote_before_is_read(store):
     ]
     conversation = {"id": 3, "title": "Greetings", "created_at": at, "updated_at": at, "messages": messages}
     found = read_chats(json.dumps({"schema": "slipstream.conversation/1", "conversation": conversation}).encode())
-    (new,) = add_records(store, found.records)
+    (new,) = add_records(store, found.records).conversation_ids
     assert [(m.text, m.state) for m in store.load(new).messages] == [("Hi", "complete"), ("Hel", "interrupted")]
 
 
@@ -220,7 +220,7 @@ def test_markdown_and_text_are_for_reading(store):
 def test_lone_surrogates_do_not_stop_an_export(store):
     """SQLite and UTF-8 refuse halves of characters, which a broken paste or another program's file may have."""
     found = read_chats(b'[{"role": "user", "content": "a \\ud83d b"}]')
-    (new,) = add_records(store, found.records)
+    (new,) = add_records(store, found.records).conversation_ids
     message = said("user", "\ud83d", attachments=(Attachment(name="\ud83d", text="\ude00"),), reasoning="\ud83d")
     store.add(new, message)
     store.save(msgspec.structs.replace(message, id=store.append(new, "user", "x\ud83d").id))
@@ -354,7 +354,7 @@ def test_chatgpts_tree_keeps_its_branches(store):
     found = read_chats(json.dumps([chatgpt(), chatgpt()]).encode())
     assert (found.format_name, len(found.records)) == ("ChatGPT", 2)
     record = found.records[0]
-    (new,) = add_records(store, [record])
+    (new,) = add_records(store, [record]).conversation_ids
     read = store.load(new)
     assert (read.title, read.is_named) == ("From afar", True)
     assert [(m.text, m.reasoning, m.model) for m in read.messages] == [
@@ -430,7 +430,7 @@ def lm_studio():
 def test_lm_studios_versions_become_alternatives(store):
     found = read_chats(json.dumps(lm_studio()).encode())
     assert found.format_name == "LM Studio"
-    (new,) = add_records(store, found.records)
+    (new,) = add_records(store, found.records).conversation_ids
     read = store.load(new)
     assert [(m.text, m.reasoning, m.model) for m in read.messages] == [
         ("hello", "", ""),

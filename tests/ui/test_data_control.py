@@ -132,7 +132,32 @@ def test_cancelling_an_import_leaves_nothing_of_it(home, tmp_path):
     with pytest.raises(StoppedError):
         add_everything(store, found, stop_at_three)
     assert len(store.heads()) == 5
+    assert store.deleted() == (), "nor among those that can be brought back"
     store.close()
+
+
+def test_cancelling_an_import_takes_its_folders_back_and_leaves_those_that_others_use(home, tmp_path):
+    with closing(ChatStore(tmp_path / "other.db")) as other:
+        for name in ("Old", "Taken", "New", "New"):
+            folder = next((one for one in other.folders.all() if one.name == name), None) or other.folders.create(name)
+            other.append(other.create(folder_id=folder.id).id, "user", "words")
+        export_everything(other, tmp_path / "all.json", Work().note)
+    with closing(ChatStore()) as store:
+        old = store.folders.create("Old")
+        here = store.create("mine")
+
+        def move_then_stop(n_done, _n_all):
+            if n_done == 3:
+                made = {folder.name: folder.id for folder in store.folders.all()}
+                assert set(made) == {"Old", "Taken", "New"}
+                store.move([here.id], made["Taken"])
+                raise StoppedError
+
+        with pytest.raises(StoppedError):
+            add_everything(store, [read_path(tmp_path / "all.json")], move_then_stop)
+        assert [(folder.name, folder.n_conversations) for folder in store.folders.all()] == [("Old", 0), ("Taken", 1)]
+        assert [head.id for head in store.heads()] == [here.id]
+        assert store.folders.all()[0].id == old.id
 
 
 def test_a_cancelled_export_keeps_the_file_of_before(home, tmp_path):
@@ -181,6 +206,8 @@ def test_long_work_leaves_the_window_alive_and_can_be_cancelled(program):
 
         control._start(work())
         await program.until(begun.is_set)
+        assert not control.dialog.isVisible(), "it would only flash if that were all"
+        await program.until(control.dialog.isVisible)
         for _ in range(20):
             await asyncio.sleep(0.005)
             checked.append(control.dialog.isVisible())
