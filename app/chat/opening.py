@@ -8,23 +8,25 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.chat.checking import PATIENCE_S, FileCheck, suspicion_of
+from app.chat.checking import FileCheck, patience_s, suspicion_of
 from app.chat.database import connect, explain, is_damage, is_full, malformed, now
 from app.chat.progress import Look
 from app.chat.salvage import Salvaged, salvage
 from app.chat.schema import migrate, version_of
 from app.chat.shape import refuse_misshapen
-from app.chat.upgrading import How, NotUpgradedError, upgrade
+from app.chat.upgrading import How, InUseError, NotUpgradedError, is_locked, upgrade
 from app.errors import StoreError
 
 logger = logging.getLogger(__name__)
 
 COMPANIONS = ("", "-wal", "-shm")
 _LOOK_S = 0.1
+_WAIT_S = 0.25
 _IN_MEMORY = Path(":memory:")
 _AS_EVER = How()
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -47,6 +49,7 @@ def open_database(path: Path, how: How = _AS_EVER) -> Opened:
 
     Raises:
         StoreError: it cannot be opened, or a newer version of the program made it.
+        InUseError: another program has it, and ``how`` does not wait for that.
     """
     if path == _IN_MEMORY:
         db = connect(path, is_handed_on=how.is_handed_on)
@@ -54,8 +57,19 @@ def open_database(path: Path, how: How = _AS_EVER) -> Opened:
         return Opened(db, path, FileCheck(None), is_on_disk=False)
     if not _may_write(path):
         return _read_into_memory(path, how)
+    while True:
+        try:
+            return _open_or_repair(path, how)
+        except InUseError as fault:  # what is read into memory instead would be lost at the end
+            how.wait(fault)
+        time.sleep(_WAIT_S)
+
+
+def _open_or_repair(path: Path, how: How) -> Opened:
     try:
         return _open(path, how)
+    except InUseError:
+        raise
     except StoreError as fault:
         if not is_damage(fault.__cause__):
             return _without_writing(path, fault, how)
@@ -102,6 +116,8 @@ def _open(path: Path, how: How) -> Opened:
             db.close()
         if isinstance(fault, UnicodeDecodeError):  # the message of SQLite's error holds bytes of a broken schema
             fault = malformed(fault)
+        if is_locked(fault):
+            raise InUseError(path, fault) from fault
         if isinstance(fault, sqlite3.Error | OSError):
             raise explain(fault, path, "open") from fault
         raise
@@ -114,7 +130,7 @@ def _heed(check: FileCheck, path: Path, look: Look) -> None:
     while is_suspected and not check.is_done:
         look()
         check.wait(_LOOK_S)
-    if problem := check.wait(PATIENCE_S):
+    if problem := check.wait(patience_s(path.stat().st_size)):
         raise malformed(problem)
     if is_suspected:
         suspicion_of(path).unlink(missing_ok=True)

@@ -25,21 +25,42 @@ _PAGES_AT_ONCE = 1000
 _HALF_COPY = re.compile(r"\.copying-(\d{1,9})")
 
 
+class NotUpgradedError(StoreError):
+    """The file is as it was; what is in it can still be read."""
+
+
+class InUseError(StoreError):
+    """Another program has the file and lets nobody else in: it upgrades it, as a rule, and will have done so soon."""
+
+    def __init__(self, path: Path, fault: BaseException) -> None:
+        super().__init__(
+            f"Another program is using the chat database {path}, maybe to make it ready for a new version ({fault}).",
+            "Wait until it has done so, or close it; then try again.",
+        )
+
+
+def refuse(fault: InUseError) -> None:
+    """Do not wait for another program.
+
+    Raises:
+        InUseError: that one.
+    """
+    raise fault
+
+
 class How(NamedTuple):
     """How a database is opened: the steps to the newest version, and who is told how far they are.
 
     ``is_handed_on``: whoever opens it gives it to another thread, where it stays. ``look`` is called during a repair or
-    a long check, of which nobody knows how far it is.
+    a long check, of which nobody knows how far it is. ``wait`` is called again and again while another program has the
+    file; what it raises ends the waiting.
     """
 
     steps: tuple[Step, ...] = MIGRATIONS
     note: Progress = no_progress
     is_handed_on: bool = False
     look: Look = no_look
-
-
-class NotUpgradedError(StoreError):
-    """The file is as it was; what is in it can still be read."""
+    wait: Callable[[InUseError], None] = refuse
 
 
 def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
@@ -47,6 +68,7 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
 
     Raises:
         StoreError: the copy cannot be made, or a step failed; the file is as it was.
+        InUseError: another program has it, and is not disturbed.
     """
     version = version_of(db)
     n_parts = len(how.steps) - version + 1
@@ -63,7 +85,7 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
     except BaseException as fault:
         if db.in_transaction:
             db.execute("ROLLBACK")
-        is_ours = not _is_locked(fault) and is_as_left()
+        is_ours = not is_locked(fault) and is_as_left()
         if is_ours:
             _bring_back(db, copy, path)
         if not isinstance(fault, sqlite3.Error):
@@ -71,11 +93,7 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
                 copy.unlink()  # it was stopped, and everything is as it was
             raise
         if not is_ours:
-            raise NotUpgradedError(
-                f"Another program is making the chat database {path} ready ({fault}). Your conversations can be read;"
-                " what you write now is not saved.",
-                "Wait until it has done so, or close it; then start again.",
-            ) from fault
+            raise InUseError(path, fault) from fault
         raise NotUpgradedError(
             f"The chat database {path} could not be upgraded to format {len(how.steps)}: {fault}. It is as it was, and"
             " what you write now is not saved.",
@@ -112,7 +130,7 @@ def _copy_before(db: sqlite3.Connection, path: Path, version: int, note: Progres
     return copy
 
 
-def _is_locked(fault: BaseException) -> bool:
+def is_locked(fault: BaseException) -> bool:
     """Whether another process has the database: what it does there is not to be undone."""
     words = str(fault)
     return isinstance(fault, sqlite3.OperationalError) and ("locked" in words or "busy" in words)

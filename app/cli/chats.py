@@ -20,8 +20,10 @@ from app.chat.conversation import counted
 from app.chat.export import KINDS, ExportKind, export, write_whole
 from app.chat.importing import read_path
 from app.chat.store import ChatStore
+from app.chat.upgrading import How, InUseError
 from app.cli import options
 from app.cli.command import command
+from app.cli.terminal import note
 from app.errors import ExportError, StoreError, UsageError
 
 
@@ -194,7 +196,7 @@ def _open() -> ChatStore:
     Raises:
         StoreError: they cannot be written.
     """
-    store = ChatStore()
+    store = ChatStore(how=How(wait=_Wait().say))
     if not store.is_on_disk:
         store.close()
         raise store.notice or StoreError("The chats cannot be written.", "Check the permissions of their folder.")
@@ -202,6 +204,18 @@ def _open() -> ChatStore:
         if said is not None:
             sys.stderr.write(f"{_line(said.message)} {_line(said.hint)}\n")
     return store
+
+
+class _Wait:
+    """Says once what is waited for; Ctrl+C ends that."""
+
+    def __init__(self) -> None:
+        self._is_said = False
+
+    def say(self, fault: InUseError) -> None:
+        if not self._is_said:
+            self._is_said = True
+            note(f"{fault.message} Waiting for it; Ctrl+C ends that.")
 
 
 def _kind(chosen: ChatsExportOptions) -> ExportKind:

@@ -52,6 +52,7 @@ from app.ui.profiler import ProfilerControl
 from app.ui.program_actions import ProgramActions
 from app.ui.remote_control import RemoteControl
 from app.ui.roofline import RooflineControl
+from app.ui.said import said
 from app.ui.serving_control import ServingControl
 from app.ui.session_control import SessionControl
 from app.ui.settings_control import SettingsControl
@@ -252,6 +253,8 @@ async def run(window: MainWindow, theme: ThemeSwitch, opening: Said | None = Non
     loop.set_default_executor(executor)
     try:
         with _signals_close(window):
+            if opening is not None:  # the person may quit while the conversations are made ready
+                window.notice.say(*opening)
             store = await open_store_behind(window)
             if store is None:
                 window.allow_close()
@@ -261,8 +264,8 @@ async def run(window: MainWindow, theme: ThemeSwitch, opening: Said | None = Non
             loop.set_exception_handler(lambda _loop, context: report(window, context))
             with what_is_there_stays(), _faults_are_told(window):
                 controller.start()
-                if opening is not None:
-                    window.notice.say(opening.kind, opening.message, opening.hint)
+                if opening is not None and not window.notice.words.startswith(said(opening.message)):
+                    window.notice.say(*opening)
                 await controller.closed()
     finally:
         executor.shutdown(wait=False, cancel_futures=True)

@@ -224,7 +224,7 @@ class DataControl(QObject):
         """Run blocking work with its progress on the screen."""
         progress = self._work = Work()
         dialog = self.dialog = WorkDialog(self._parent, words, progress)
-        dialog.open()
+        dialog.open_when_long()
         try:
             return await beside(lambda: work(progress.note), "data")
         finally:
@@ -260,8 +260,8 @@ def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> N
                 for one in found:
                     archive.add_shelf(own, one.shelf, note)
         except BaseException:
-            for one in reversed(added):  # a folder that the first made is empty then
-                archive.take_back(own, one)
+            for came in reversed(added):  # a folder that the first made is empty then
+                archive.take_back(own, came)
             raise
 
 

@@ -181,8 +181,9 @@ class MainWindow(QMainWindow):
         self._side_parts.fit(self.width())
 
     def enable_parts(self, *, is_on: bool) -> None:
-        """Let the parts be used, or not: nobody is there yet who could do what is asked for."""
-        self._splitter.setEnabled(is_on)
+        """Let the parts be used, or not: nobody is there yet who could do what is asked for. What is told stays."""
+        for part in (self.sidebar, self.pair_bar, self.transcript, self.composer, self.panel):
+            part.setEnabled(is_on)
 
     def toggle_sidebar(self) -> None:
         """Show or hide the conversations."""

@@ -296,10 +296,9 @@ _CHAT = (
     ),
     QT_TRANSLATE_NOOP(
         "",
-        "Another program is making the chat database {path} ready ({reason}). Your conversations can be read; "
-        "what you write now is not saved.",
+        "Another program is using the chat database {path}, maybe to make it ready for a new version ({fault}).",
     ),
-    QT_TRANSLATE_NOOP("", "Wait until it has done so, or close it; then start again."),
+    QT_TRANSLATE_NOOP("", "Wait until it has done so, or close it; then try again."),
     QT_TRANSLATE_NOOP("", "Free as much space as the file takes, then start again. The file was not touched."),
     QT_TRANSLATE_NOOP("", "The chat database {path} is half upgraded and cannot be brought back: {reason}."),
     QT_TRANSLATE_NOOP("", "Close the program, and rename {copy} to {name}."),

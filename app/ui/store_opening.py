@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 PATIENCE_S = 0.35
 """How long the window waits without a word: most databases are open by then, and nothing flickers."""
 
-LONG_S = 1.0
-"""How long work that says nothing of itself goes on without a dialog."""
-
 _LOOK_S = 0.05
 _OPENING = tr("Opening your conversations…")
 _UPGRADING = tr(
@@ -36,6 +32,10 @@ _UPGRADING = tr(
 _CHECKING = tr(
     "Opening your conversations takes longer than usual: their file is checked, and repaired if it is damaged. If you"
     " quit now, nothing is lost, and the next start begins again."
+)
+_WAITING = tr(
+    "Another program is using the file of your conversations, maybe to make it ready for a new version. They open as"
+    " soon as it has done so. If you quit now, nothing is lost."
 )
 _STOPPING = tr("Stopping…")
 
@@ -54,7 +54,7 @@ async def open_store_behind(window: MainWindow, steps: tuple[Step, ...] = MIGRAT
     work = Work()
     pool = ThreadPoolExecutor(1, thread_name_prefix="chat-opening")
     try:
-        opening = pool.submit(open_store, How(steps, work.note, is_handed_on=True, look=work.look))
+        opening = pool.submit(open_store, How(steps, work.note, is_handed_on=True, look=work.look, wait=work.wait))
         try:
             return opening.result(PATIENCE_S)
         except TimeoutError:
@@ -89,7 +89,6 @@ class Waiting:
 
     def __init__(self, window: MainWindow, work: Work) -> None:
         self._window, self._work = window, work
-        self._began_s = time.monotonic()
         self._dialog: WorkDialog | None = None
         window.enable_parts(is_on=False)
         window.show_status(_OPENING)
@@ -100,17 +99,16 @@ class Waiting:
 
     def show(self) -> None:
         """Say what is done, once it takes long."""
-        is_long = self._work.has_begun or time.monotonic() > self._began_s + LONG_S
-        if self._work.is_stopped or not is_long:
+        if self._work.is_stopped or not (self._dialog is not None or self._work.is_long):
             return
+        is_known = self._work.has_begun and not self._work.is_waiting
+        words = _WAITING if self._work.is_waiting else _UPGRADING if is_known else _CHECKING
         if self._dialog is None:
-            self._dialog = WorkDialog(self._window, _CHECKING, self._work)
+            self._dialog = WorkDialog(self._window, words, self._work)
             self._dialog.cancel.setText(tr("Quit"))
-            self._dialog.progress.setRange(0, 0)
             self._dialog.open()
-        if self._work.has_begun and self._dialog.progress.maximum() == 0:
-            self._dialog.say(_UPGRADING)
-            self._dialog.progress.setRange(0, 100)
+        self._dialog.say(words)
+        self._dialog.progress.setRange(0, 100 if is_known else 0)
 
     def stop(self) -> None:
         """Quit: the work ends at its next step."""

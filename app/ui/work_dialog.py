@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
@@ -10,6 +11,12 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushB
 from app.models.transfer import StoppedError
 from app.ui.theme import GRID
 from app.ui.tr import tr
+
+LONG_S = 1.0
+"""How long work goes on without a dialog that does not say how far it is, or nearly ends."""
+
+_SOON_S = 0.4
+"""A dialog does not come before this, and not for less than this as far as is known: it would only flash."""
 
 _LOOK_MS = 100
 _WIDTH_PX = 420
@@ -20,12 +27,21 @@ class Work:
 
     def __init__(self) -> None:
         self._stop = threading.Event()
+        self._began_s = time.monotonic()
         self.fraction = 0.0
         self.has_begun = False
+        self.is_waiting = False
 
     def stop(self) -> None:
         """Ask it to stop at its next step."""
         self._stop.set()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it goes on for so long that a person should see what is done."""
+        took_s = time.monotonic() - self._began_s
+        left_s = took_s * (1 / self.fraction - 1) if self.fraction else LONG_S
+        return took_s > LONG_S or (self.has_begun and min(took_s, left_s) > _SOON_S)
 
     @property
     def is_stopped(self) -> bool:
@@ -38,8 +54,17 @@ class Work:
         Raises:
             StoppedError: somebody asked to stop.
         """
-        self.has_begun = True
+        self.has_begun, self.is_waiting = True, False
         self.fraction = n_done / n_all if n_all else 1.0
+        self.look()
+
+    def wait(self, _for_whom: object) -> None:
+        """Go on waiting for another program, if nobody asked to stop.
+
+        Raises:
+            StoppedError: somebody did.
+        """
+        self.is_waiting = True
         self.look()
 
     def look(self) -> None:
@@ -61,7 +86,7 @@ class WorkDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Slipstream")
         self.setMinimumWidth(_WIDTH_PX)
-        self._work = work
+        self._work, self._is_to_come = work, False
         self.words = QLabel(words, wordWrap=True)
         self.progress = QProgressBar(textVisible=False)
         self.progress.setAccessibleName(words)
@@ -79,12 +104,21 @@ class WorkDialog(QDialog):
         column.addWidget(self.words)
         column.addLayout(row)
 
+    def open_when_long(self) -> None:
+        """Come once the work turns out to take long."""
+        self._is_to_come = True
+
     def on_look(self) -> None:
         """Show how far it is."""
+        if self._is_to_come and self._work.is_long:
+            self._is_to_come = False
+            self.open()
         self.progress.setValue(round(100 * self._work.fraction))
 
     def say(self, words: str) -> None:
         """Say what is done now."""
+        if words == self.words.text():  # a screen reader would begin anew
+            return
         self.words.setText(words)
         self.progress.setAccessibleName(words)
 

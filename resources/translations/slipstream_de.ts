@@ -1241,6 +1241,10 @@ gelöscht {when}, %n Nachrichten</numerusform>
         <translation>Das Öffnen Ihrer Unterhaltungen dauert länger als sonst: Ihre Datei wird geprüft und, falls sie beschädigt ist, repariert. Wenn Sie jetzt beenden, geht nichts verloren, und der nächste Start beginnt von vorn.</translation>
     </message>
     <message>
+        <source>Another program is using the file of your conversations, maybe to make it ready for a new version. They open as soon as it has done so. If you quit now, nothing is lost.</source>
+        <translation>Ein anderes Programm benutzt gerade die Datei Ihrer Unterhaltungen, vielleicht um sie für eine neue Version vorzubereiten. Sie öffnen sich, sobald es damit fertig ist. Wenn Sie jetzt beenden, geht nichts verloren.</translation>
+    </message>
+    <message>
         <source>{hint} Until then conversations are not saved.</source>
         <translation>{hint} Bis dahin werden Unterhaltungen nicht gespeichert.</translation>
     </message>
@@ -6677,12 +6681,12 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Die Chatdatenbank {path} muss erneuert werden, und ihre Kopie lässt sich nicht schreiben: {reason}. Ihre Unterhaltungen lassen sich lesen; was Sie jetzt schreiben, wird nicht gespeichert.</translation>
     </message>
     <message>
-        <source>Another program is making the chat database {path} ready ({reason}). Your conversations can be read; what you write now is not saved.</source>
-        <translation>Ein anderes Programm bereitet die Chatdatenbank {path} gerade vor ({reason}). Ihre Unterhaltungen lassen sich lesen; was Sie jetzt schreiben, wird nicht gespeichert.</translation>
+        <source>Another program is using the chat database {path}, maybe to make it ready for a new version ({fault}).</source>
+        <translation>Ein anderes Programm benutzt gerade die Datenbank der Unterhaltungen {path}, vielleicht um sie für eine neue Version vorzubereiten ({fault}).</translation>
     </message>
     <message>
-        <source>Wait until it has done so, or close it; then start again.</source>
-        <translation>Warten Sie, bis es damit fertig ist, oder schließen Sie es; starten Sie dann neu.</translation>
+        <source>Wait until it has done so, or close it; then try again.</source>
+        <translation>Warten Sie, bis es damit fertig ist, oder schließen Sie es; versuchen Sie es dann noch einmal.</translation>
     </message>
     <message>
         <source>Free as much space as the file takes, then start again. The file was not touched.</source>

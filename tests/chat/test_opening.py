@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.checking import FileCheck, suspicion_of
+from app.chat.checking import LARGE_BYTES, PATIENCE_S, FileCheck, patience_s, suspicion_of
 from app.chat.conversation import Attachment
 from app.chat.database import connect
 from app.chat.drafts import NEW_DRAFT, NEW_FILES, OpenEdit
@@ -17,7 +17,7 @@ from app.chat.opening import open_database
 from app.chat.rows import json_out
 from app.chat.schema import MIGRATIONS, migrate, version_of
 from app.chat.store import ChatStore
-from app.chat.upgrading import KEPT_COPIES, How
+from app.chat.upgrading import KEPT_COPIES, How, InUseError
 from app.errors import StoreError
 from tests.fair_time import FairWatch
 
@@ -250,33 +250,67 @@ def upgraded_by_another(path, fault):
 def test_what_another_process_has_upgraded_meanwhile_is_not_undone(path, fault):
     old_database(path)
     how = How((MIGRATIONS[0], upgraded_by_another(path, fault), *MIGRATIONS[2:]))
-    if isinstance(fault, RuntimeError):
-        with pytest.raises(RuntimeError):
-            open_database(path, how)
-    else:
-        opened = open_database(path, how)
-        opened.connection.close()
-        assert "Another program" in opened.notice.message
-        assert not opened.is_on_disk
+    with pytest.raises(RuntimeError if isinstance(fault, RuntimeError) else InUseError):
+        open_database(path, how)
     with closing(ChatStore(path)) as store:
         assert store.notice is None
         assert store.all_messages(1)[-1].text == "written after the upgrade"
         assert store.integrity() == "ok"
 
 
-def test_who_has_not_got_the_lock_reads_and_undoes_nothing(path):
+def test_who_has_not_got_the_lock_undoes_nothing_and_reads_nothing_into_memory(path):
     old_database(path)
     holder = connect(path)
     with closing(holder):
         holder.execute("BEGIN IMMEDIATE")
-        with closing(ChatStore(path)) as store:
-            assert not store.is_on_disk
-            assert "Another program" in store.notice.message
-            assert len(store.search("albatross")) == 30
+        with pytest.raises(InUseError, match="Another program") as caught:
+            ChatStore(path)
+        assert "Wait" in caught.value.hint
         migrate_held(holder)
         holder.execute("COMMIT")
     with closing(ChatStore(path)) as store:
         assert store.notice is None
+        assert len(store.search("albatross")) == 30
+
+
+@pytest.mark.parametrize("lock", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+@pytest.mark.parametrize("journal", ["WAL", "DELETE"])
+def test_who_waits_has_the_file_as_soon_as_another_program_has_upgraded_it(path, lock, journal):
+    old_database(path)
+    told = []
+    with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.execute(f"PRAGMA journal_mode = {journal}")
+        holder.execute(lock)
+
+        def wait(fault):
+            told.append(fault.message)
+            if len(told) == 2:
+                migrate_held(holder)
+                holder.execute("COMMIT")
+
+        with closing(ChatStore(path, How(wait=wait))) as store:
+            assert store.is_on_disk
+            assert store.notice is None
+            assert len(store.search("albatross")) == 30
+            store.append(1, "user", "written after it")
+    assert len(told) == 2
+    with closing(ChatStore(path)) as store:
+        assert len(store.search("written")) == 1
+
+
+def test_who_waits_for_one_that_is_killed_does_the_work_itself(path):
+    old_database(path)
+    before = content(path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    holder.execute("DELETE FROM message")
+
+    def wait(_fault):
+        assert content(path) == before
+        holder.close()
+
+    with closing(ChatStore(path, How(wait=wait))) as store:
+        assert "format-1" in store.notice.hint
         assert len(store.search("albatross")) == 30
 
 
@@ -339,6 +373,11 @@ def test_opening_waits_for_a_check_only_so_long(path):
     assert store.check.is_done
     store.close()
     assert set(threading.enumerate()) <= before
+
+
+def test_a_file_that_is_too_large_to_be_checked_in_time_is_hardly_waited_for():
+    assert patience_s(LARGE_BYTES) == PATIENCE_S
+    assert patience_s(LARGE_BYTES + 1) < PATIENCE_S / 4
 
 
 def test_damage_that_was_found_late_is_repaired_at_the_next_opening(path, expect_log):

@@ -1,11 +1,14 @@
 import json
+import sqlite3
+import threading
 from contextlib import closing
 
 import pytest
 
-from app.chat.store import ChatStore
+from app.chat.store import ChatStore, store_path
 from app.cli import program
 from app.errors import SlipstreamError
+from tests.chat.test_opening import migrate_held, old_database
 from tests.cli.commands import run as run_process
 
 TALK = [{"role": "user", "content": "What is a zeppelin?"}, {"role": "assistant", "content": "An **airship**.\x1b[31m"}]
@@ -51,6 +54,26 @@ def test_one_file_that_cannot_be_read_keeps_all_out(run, talk, tmp_path):
     with pytest.raises(SlipstreamError):
         run("import", talk, tmp_path / "broken.json")
     assert "no conversation yet" in run("list")
+
+
+def test_a_database_that_another_program_upgrades_is_waited_for(run, capsys):
+    old_database(store_path())
+    holder = sqlite3.connect(store_path(), isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+
+    def upgrade_and_let_go():
+        migrate_held(holder)
+        holder.execute("COMMIT")
+        holder.close()
+
+    timer = threading.Timer(1.5, upgrade_and_let_go)
+    timer.start()
+    assert program.run(["chats", "list"]) == 0
+    timer.join()
+    said = capsys.readouterr()
+    assert "Old" in said.out
+    assert said.err.count("Another program is using the chat database") == 1
+    assert "Ctrl+C" in said.err
 
 
 def test_everything_goes_into_one_file_and_comes_back(run, talk, tmp_path):

@@ -19,9 +19,11 @@ from app.chat.store import ChatStore, store_path
 from app.chat.upgrading import How
 from app.errors import StoreError
 from app.models.transfer import StoppedError
+from app.ui.controller import run as run_program
+from app.ui.restoring import Said
 from app.ui.store_opening import open_store, open_store_behind, wait_for_store
 from app.ui.work_dialog import Work, WorkDialog
-from tests.chat.test_opening import content, old_database, spoil
+from tests.chat.test_opening import content, migrate_held, old_database, spoil
 from tests.ui.conftest import shows_dialog
 
 pytestmark = shows_dialog
@@ -141,6 +143,79 @@ def test_model_files_that_are_opened_meanwhile_wait_for_the_program(home, qapp, 
     assert window.wanted_files == [Path("one.gguf"), Path("two.gguf")]
     window.files_given.emit([Path("three.gguf")])
     assert len(window.wanted_files) == 2, "from now on the program takes them"
+
+
+@pytest.mark.parametrize("is_quit", [False, True])
+def test_another_program_that_upgrades_is_waited_for_and_nothing_is_read_into_memory(home, qapp, window, is_quit):
+    old_database(store_path())
+    holder = connect(store_path())
+    holder.execute("BEGIN IMMEDIATE")
+
+    async def story():
+        opening = asyncio.ensure_future(open_store_behind(window))
+        dialog = await shown(window)
+        while "Another program" not in dialog.words.text():
+            await asyncio.sleep(0.02)
+        assert dialog.progress.accessibleName() == dialog.words.text()
+        assert dialog.progress.maximum() == 0, "how far it is, nobody knows"
+        assert not window.composer.isEnabled()
+        if is_quit:
+            dialog.cancel.click()
+        else:
+            migrate_held(holder)
+            holder.execute("COMMIT")
+        return await opening
+
+    store = run(qapp, story)
+    holder.close()
+    if is_quit:
+        assert store is None
+        return
+    with closing(store):
+        assert store.is_on_disk
+        assert store.notice is None
+        assert len(store.search("albatross")) == 30
+
+
+def test_how_a_restore_went_is_said_also_to_who_quits_while_what_it_brought_is_made_ready(home, qapp, window, theme):
+    old_database(store_path())
+    holder = connect(store_path())
+    holder.execute("BEGIN IMMEDIATE")
+
+    async def story():
+        running = asyncio.ensure_future(
+            run_program(window, theme, Said("info", "It was restored.", "What was is kept."))
+        )
+        dialog = await shown(window)
+        assert window.notice.words == "It was restored. What was is kept."
+        assert window.notice.isEnabled()
+        dialog.cancel.click()
+        return await running
+
+    assert run(qapp, story) is None
+    holder.close()
+
+
+def test_an_upgrade_that_nearly_ends_is_not_said(home, qapp, window):
+    gate = threading.Event()
+    old_database(store_path())
+    seen = []
+
+    def nearly_done(_db, note):
+        for _ in range(12):
+            note(99, 100)
+            assert not gate.wait(0.05)
+
+    async def story():
+        opening = asyncio.ensure_future(open_store_behind(window, (*MIGRATIONS, nearly_done)))
+        while not opening.done():
+            seen.append(bool(window.findChildren(WorkDialog)))
+            await asyncio.sleep(0.02)
+        return await opening
+
+    run(qapp, story).close()
+    assert len(seen) > 3
+    assert not any(seen)
 
 
 def test_a_repair_that_takes_long_is_said_and_quitting_leaves_it_to_the_next_start(home, qapp, window, expect_log):
