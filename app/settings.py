@@ -38,10 +38,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """All settings. Models are names as :mod:`app.models.library` resolves them, or paths.
 
     ``compute`` says where a model runs (:mod:`app.host.computing`), ``draft_compute`` where a draft does, "" the same.
-    ``type_k``, ``type_v`` and ``flash_attention`` hold for both models of a pair. With ``slide`` a conversation that is
-    longer than the context goes on without its oldest turns; ``exact`` keeps drafts from changing a word. With
-    ``trees`` a model drafts token trees where the target can verify them; ``fixed_shape`` and ``lenient`` are as in
-    :class:`app.protocol.Speculation`. The ranges are the engine's: a file with a number outside of them
+    ``type_k``, ``type_v`` and ``flash_attention`` hold for both models of a pair, but that ``draft_type_k`` and
+    ``draft_type_v`` are the types of what drafts, "" the same; so are ``draft_n_threads`` and a draft model's
+    ``draft_n_ctx``, 0 the same. With ``slide`` a conversation that is longer than the context goes on without its
+    oldest turns; ``exact`` keeps drafts from changing a word. With ``trees`` a model drafts token trees where the
+    target can verify them; ``fixed_shape`` and ``lenient`` are as in :class:`app.protocol.Speculation`. The ranges are
+    the engine's: a file with a number outside of them
     would fail every load or every answer.
     ``models_folder``: where models are kept, "" for the data folder; ``recommend``: suggest a pair for this machine as
     long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
@@ -63,6 +65,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     type_k: ElementType = "f16"
     type_v: ElementType = "bf16"
     flash_attention: FlashAttention = "auto"
+    draft_n_ctx: Annotated[int, Meta(ge=0, le=1 << 30)] = 0
+    draft_n_threads: Annotated[int, Meta(ge=0, le=512)] = 0
+    draft_type_k: ElementType | Literal[""] = ""
+    draft_type_v: ElementType | Literal[""] = ""
     compute: str = "cpu"
     draft_compute: str = ""
     slide: bool = False

@@ -27,6 +27,7 @@ def test_a_first_start_has_defaults():
         spec_types=st.lists(st.sampled_from(["ngram", "draft-simple"])).map(tuple),
         theme=st.sampled_from(["system", "light", "dark"]),
         type_k=st.sampled_from(ELEMENT_TYPES),
+        draft_type_v=st.sampled_from(["", *ELEMENT_TYPES]),
         flash_attention=st.sampled_from(["auto", "on", "off"]),
         slide=st.booleans(),
     )

@@ -150,36 +150,42 @@ class Choices:
         """What to load."""
         chosen = self.settings
         draft = chosen.draft if _BY_FILE & set(chosen.spec_types) else None
-        memory = self._memory()
         return PairChoice(
             chosen.target,
             draft,
             n_ctx=self.n_ctx,
             n_threads=chosen.n_threads,
-            memory=memory,
-            draft_memory=memory,
+            memory=self._memory(chosen.type_k, chosen.type_v),
+            draft_memory=self._memory(chosen.draft_type_k or chosen.type_k, chosen.draft_type_v or chosen.type_v),
+            draft_n_ctx=chosen.draft_n_ctx,
+            draft_n_threads=chosen.draft_n_threads,
             compute=chosen.compute,
             draft_compute=chosen.draft_compute,
             trees=chosen.trees,
         )
 
-    def _memory(self) -> MemoryTypes:
+    def _memory(self, type_k: str, type_v: str) -> MemoryTypes:
         """The element types; a quantised V memory takes flash attention whatever the settings say of it."""
-        chosen = self.settings
-        is_fused = FLASH_ATTENTION[chosen.flash_attention]
-        if is_quantised(chosen.type_v) and is_fused is False:
+        is_fused = FLASH_ATTENTION[self.settings.flash_attention]
+        if is_quantised(type_v) and is_fused is False:
             is_fused = None
-        return MemoryTypes(chosen.type_k, chosen.type_v, is_fused)
+        return MemoryTypes(type_k, type_v, is_fused)
 
     def how_loaded(self, pair: PairChoice) -> dict[str, Any]:
         """The settings with which a pair is loaded as this one was; which pair it is left out."""
         words = {is_fused: word for word, is_fused in FLASH_ATTENTION.items()}
+        types, of_draft = ((one.type_k, one.type_v) for one in (pair.memory, pair.draft_memory))
+        draft_k, draft_v = ("", "") if of_draft == types else of_draft
         return {
             "n_ctx": pair.n_ctx if self.own.n_ctx is None else self.settings.n_ctx,
             "n_threads": pair.n_threads,
             "type_k": pair.memory.type_k,
             "type_v": pair.memory.type_v,
             "flash_attention": words[pair.memory.flash_attention],
+            "draft_n_ctx": pair.draft_n_ctx,
+            "draft_n_threads": pair.draft_n_threads,
+            "draft_type_k": draft_k,
+            "draft_type_v": draft_v,
             "compute": pair.compute,
             "draft_compute": pair.draft_compute,
             "trees": pair.trees,

@@ -6,27 +6,44 @@ What is chosen is kept at once; what needs the model to be loaded again has that
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QHideEvent, QStandardItemModel
+from PySide6.QtGui import QHideEvent, QShowEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
+    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
-from app.memory_types import FlashAttention, is_quantised
-from app.protocol import DraftTokens, SpecType
+from app.memory_types import is_quantised
+from app.protocol import SpecType
 from app.ui.font_size import font_bus
+from app.ui.option_words import (
+    DRAFT_LENGTHS,
+    FLASH,
+    LENIENT_SHARES,
+    MEMORIES,
+    SAME_MEMORY,
+    contexts,
+    draft_contexts,
+    draft_memory_words,
+    exact_words,
+    length_words,
+    lenient_words,
+    memory_words,
+    trees_tip,
+)
 from app.ui.switch import Switch
 from app.ui.theme import GRID, named, text_font
 from app.ui.tr import tr
@@ -34,41 +51,10 @@ from app.ui.tr import tr
 if TYPE_CHECKING:
     from app.settings import Settings
 
-DRAFT_LENGTHS: tuple[DraftTokens, ...] = ("auto", "rolling", *range(1, 9), 12, 16)
-CONTEXTS = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
-LENIENT_SHARES = (0.0, 0.3, 0.1, 0.03)
-"""From which probability on a draft token is kept at the latest; 0 is off. 0.3 is what its authors take."""
-
-MEMORIES = (("f16", "bf16"), ("q8_0", "q8_0"), ("q4_0", "q4_0"))
-"""Types of K and V that are offered; others come from the settings file."""
-
 RELOAD = tr("A change needs a reload, which begins when this closes.")
 BUSY = tr("These can be changed when the answer is complete.")
 
-_FLASH: dict[FlashAttention, str] = {"auto": tr("Left to llama.cpp"), "on": tr("On"), "off": tr("Off")}
 _WIDTH_PX, _LABEL_PX = 400, 136
-
-
-def length_words(draft_tokens: DraftTokens) -> str:
-    """A draft length as it is offered."""
-    if draft_tokens == "auto":
-        return tr("What pays, chosen as it goes")
-    if draft_tokens == "rolling":
-        return tr("3 to 8, by how many were kept")
-    return tr("%n token(s)", None, draft_tokens)
-
-
-def memory_words(type_k: str, type_v: str) -> str:
-    """How exactly a conversation is kept in memory, by the types of K and V."""
-    match type_k, type_v:
-        case "f16", "bf16":
-            return tr("16 bits, the most exact")
-        case "q8_0", "q8_0":
-            return tr("8 bits, half the size")
-        case "q4_0", "q4_0":
-            return tr("4 bits, a quarter; answers can suffer")
-        case _:
-            return tr("K {type_k}, V {type_v}").format(type_k=type_k, type_v=type_v)
 
 
 class Choice(QComboBox):
@@ -106,6 +92,22 @@ class Choice(QComboBox):
         self.activated.emit(index)
 
 
+class _Threads(QSpinBox):
+    """A number of threads, 0 in words."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__()
+        self.setKeyboardTracking(False)
+        self.setAccessibleName(name)
+        self.setToolTip(why)
+
+    def show_number(self, n: int, words_for_none: str) -> None:
+        """Show a number."""
+        self.setRange(0, max(os.cpu_count() or 1, n))
+        self.setSpecialValueText(words_for_none)
+        self.setValue(n)
+
+
 class ModelOptions(QFrame):
     """The popup. It shows settings and says what is chosen; it changes nothing itself."""
 
@@ -128,6 +130,7 @@ class ModelOptions(QFrame):
         )
         self.exact = Switch(tr("Only drafts that cannot change a word"))
         self._make_verifying()
+        self._make_drafting()
         self._models: tuple[SpecType, ...] = ()
         self.context = Choice(
             tr("Context length"), tr("How much of the conversation the model can look at. Longer takes more memory.")
@@ -142,15 +145,16 @@ class ModelOptions(QFrame):
                 "tokens are checked at once, so a draft can tip a near tie."
             ),
         )
-        self.threads = QSpinBox()
-        self.threads.setKeyboardTracking(False)
-        self.threads.setAccessibleName(tr("Threads"))
-        self.threads.setToolTip(tr("Processor threads to compute with. More than there are fast cores seldom helps."))
+        self.threads = _Threads(
+            tr("Threads"), tr("Processor threads to compute with. More than there are fast cores seldom helps.")
+        )
         self._reload = named(QLabel(RELOAD, wordWrap=True), "muted")
         self._reload.setFont(text_font(-0.5))
-        self._at_load = (self.context, self.memory, self.flash, self.threads, self.trees)
+        of_draft = (self.draft_context, self.draft_memory, self.draft_threads)
+        self._at_load = (self.context, self.memory, self.flash, self.threads, *of_draft, self.trees)
         for widget in self._at_load:
             widget.setAccessibleDescription(RELOAD)
+        self._inner, self._area, self._below = QWidget(), QScrollArea(widgetResizable=True), self._buttons()
         self._connect()
         self._build()
 
@@ -173,6 +177,26 @@ class ModelOptions(QFrame):
         )
         self.trees = Switch(tr("Let the drafter branch where it is unsure (token trees)"))
 
+    def _make_drafting(self) -> None:
+        """Make what a drafter is loaded with, where that is not what its target is."""
+        self.draft_context = Choice(
+            tr("Context of the drafter"),
+            tr(
+                "How much of the conversation a draft model looks at. Shorter takes less memory, and it guesses from "
+                "the last part; the answer stays the same. MTP heads have the model's."
+            ),
+        )
+        self.draft_memory = Choice(
+            tr("Memory of the drafter"),
+            tr(
+                "How exactly a draft model or MTP heads keep the conversation in memory. Less exact, their guesses can"
+                " be worse; the answer stays the same."
+            ),
+        )
+        self.draft_threads = _Threads(
+            tr("Threads of the drafter"), tr("Processor threads that a draft model or MTP heads compute with.")
+        )
+
     def _connect(self) -> None:
         self.length.picked.connect(lambda n: self.chosen.emit({"draft_tokens": n}))
         self.exact.toggled.connect(lambda is_on: self.chosen.emit({"exact": is_on}))
@@ -185,10 +209,15 @@ class ModelOptions(QFrame):
         self.memory.picked.connect(lambda types: self.chosen.emit({"type_k": types[0], "type_v": types[1]}))
         self.flash.picked.connect(lambda word: self.chosen.emit({"flash_attention": word}))
         self.threads.valueChanged.connect(lambda n: self.chosen.emit({"n_threads": n}))
+        self.draft_context.picked.connect(lambda n: self.chosen.emit({"draft_n_ctx": n}))
+        self.draft_memory.picked.connect(
+            lambda types: self.chosen.emit({"draft_type_k": types[0], "draft_type_v": types[1]})
+        )
+        self.draft_threads.valueChanged.connect(lambda n: self.chosen.emit({"draft_n_threads": n}))
 
     def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID + 4)
+        column = QVBoxLayout(self._inner)
+        column.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
         column.setSpacing(GRID)
         column.addWidget(_heading(tr("From the next answer on")))
         column.addLayout(_rows([(tr("&Draft length"), self.length), (tr("&Lenient (lossy)"), self.lenient)]))
@@ -199,18 +228,34 @@ class ModelOptions(QFrame):
         column.addSpacing(GRID // 2)
         column.addWidget(_heading(tr("When the model is loaded")))
         column.addWidget(self._reload)
-        at_load = (tr("&Context length"), tr("Conversation &memory"), tr("&Flash attention"), tr("&Threads"))
+        of_draft = (tr("Drafter's conte&xt"), tr("D&rafter's memory"), tr("Drafter's t&hreads"))
+        at_load = (tr("&Context length"), tr("Conversation &memory"), tr("&Flash attention"), tr("&Threads"), *of_draft)
         column.addLayout(_rows(list(zip(at_load, self._at_load, strict=False))))
         column.addWidget(self.trees)
-        column.addSpacing(GRID // 2)
-        column.addLayout(self._buttons())
-        self._fit()
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the control that has the keyboard
+        self._area.setWidget(self._inner)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, GRID + 4, 0, GRID + 4)
+        whole.setSpacing(GRID + 4)
+        whole.setSizeConstraint(QLayout.SizeConstraint.SetFixedSize)
+        whole.addWidget(self._area)
+        whole.addLayout(self._below)
         font_bus().changed.connect(self._fit)
 
     def _fit(self) -> None:
-        """Be as large as the texts want."""
-        self.threads.setMinimumHeight(self.context.sizeHint().height())
-        self.setFixedWidth(max(_WIDTH_PX, self.sizeHint().width()))
+        self.fit_into(self.screen().availableGeometry().height() - 2 * GRID)
+
+    def fit_into(self, room_px: int) -> None:
+        """Be as large as the texts want, and no higher than there is room: then the rows are scrolled."""
+        for threads in (self.threads, self.draft_threads):
+            threads.setMinimumHeight(self.context.sizeHint().height())
+        width = max(_WIDTH_PX, self._inner.sizeHint().width(), self._inner.minimumSizeHint().width())
+        height = self._inner.heightForWidth(width)
+        room_px -= 3 * (GRID + 4) + self._below.sizeHint().height() + 2 * self.frameWidth()
+        bar_px = self._area.verticalScrollBar().sizeHint().width() if height > room_px else 0
+        self._area.setFixedSize(width + bar_px, min(height, room_px))
 
     def _buttons(self) -> QHBoxLayout:
         defaults, done = QPushButton(tr("Defa&ults")), QPushButton(tr("D&one"))
@@ -218,6 +263,7 @@ class ModelOptions(QFrame):
         defaults.clicked.connect(self.defaults_wanted)
         done.clicked.connect(self.close)
         row = QHBoxLayout()
+        row.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
         row.addStretch(1)
         row.addWidget(defaults)
         row.addWidget(done)
@@ -246,10 +292,11 @@ class ModelOptions(QFrame):
         lengths = dict.fromkeys((*DRAFT_LENGTHS, settings.draft_tokens))
         self.length.fill(((n, length_words(n)) for n in lengths), settings.draft_tokens)
         types = (settings.type_k, settings.type_v)
-        self.context.fill(_contexts(n_ctx_train, settings.n_ctx), settings.n_ctx)
+        self.context.fill(contexts(n_ctx_train, settings.n_ctx), settings.n_ctx)
         self.memory.fill(((t, memory_words(*t)) for t in dict.fromkeys((*MEMORIES, types))), types)
-        self.flash.fill(_FLASH.items(), settings.flash_attention)
-        self.flash.allow("off", is_allowed=not is_quantised(settings.type_v))
+        self.flash.fill(FLASH.items(), settings.flash_attention)
+        self._show_drafting(settings, settings.n_ctx or n_ctx_train)
+        self.flash.allow("off", is_allowed=not any(map(is_quantised, (settings.type_v, settings.draft_type_v))))
         self._models = tuple(kind for kind in settings.spec_types if kind not in ("ngram", "none"))
         self.ngram_first.setEnabled(bool(self._models))
         self.exact.setToolTip(exact_words(n_rows_alike))
@@ -257,75 +304,44 @@ class ModelOptions(QFrame):
         self.lenient.fill(((share, lenient_words(share)) for share in shares), settings.lenient)
         self.trees.setToolTip(trees_tip(tree_words if settings.trees else ""))
         with ExitStack() as stack:
-            for one in (self.slide, self.exact, self.threads, self.ngram_first, self.fixed_shape, self.trees):
+            switches = (self.slide, self.exact, self.ngram_first, self.fixed_shape, self.trees)
+            for one in (*switches, self.threads):
                 stack.enter_context(QSignalBlocker(one))
             self.exact.setChecked(settings.exact)
             self.fixed_shape.setChecked(settings.fixed_shape)
             self.trees.setChecked(settings.trees)
             self.ngram_first.setChecked(bool(self._models) and "ngram" in settings.spec_types)
             self.slide.setChecked(settings.slide)
-            self.threads.setRange(0, max(os.cpu_count() or 1, settings.n_threads))
             chosen = f": {n_threads}" if n_threads and not settings.n_threads else ""
-            self.threads.setSpecialValueText(tr("Chosen for me{chosen}").format(chosen=chosen))
-            self.threads.setValue(settings.n_threads)
+            self.threads.show_number(settings.n_threads, tr("Chosen for me{chosen}").format(chosen=chosen))
         self._reload.setText(RELOAD if can_load else BUSY)
         for widget in self._at_load:
             widget.setEnabled(can_load)
+        self._fit()
+
+    def _show_drafting(self, settings: Settings, n_ctx: int) -> None:
+        """Show what a drafter is loaded with, beside a target with a context of ``n_ctx``, 0 if that is not known."""
+        types = (settings.draft_type_k, settings.draft_type_v)
+        self.draft_context.fill(draft_contexts(n_ctx, settings.draft_n_ctx), settings.draft_n_ctx)
+        offered = dict.fromkeys((SAME_MEMORY, *MEMORIES, types))
+        self.draft_memory.fill(((t, draft_memory_words(*t)) for t in offered), types)
+        with QSignalBlocker(self.draft_threads):
+            self.draft_threads.show_number(settings.draft_n_threads, tr("As the model's"))
 
     def on_ngram_first(self, is_first: bool) -> None:
         """Put n-gram before the drafter that is chosen, or take it away."""
         self.chosen.emit({"spec_types": ("ngram", *self._models) if is_first else self._models})
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Fit what has its size from now on only."""
+        super().showEvent(event)
+        self._fit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Tell that it has been closed, whichever way."""
         super().hideEvent(event)
         if not event.spontaneous():
             self.closed.emit()
-
-
-def exact_words(n_rows_alike: int) -> str:
-    """Say what the restriction means with the model that is loaded."""
-    why = tr(
-        "A longer draft is as right, but is computed with other rounding: it can tip a near tie between two words."
-    )
-    match n_rows_alike:
-        case 0:
-            return why
-        case 1:
-            return tr("{why} With this model, on this device, no draft is so short, so this changes nothing.").format(
-                why=why
-            )
-        case n:
-            return tr("{why} With this model, on this device: drafts of up to {n} tokens.").format(why=why, n=n - 1)
-
-
-def lenient_words(share: float) -> str:
-    """How lenient acceptance is, as it is offered."""
-    return tr("Lossy: what is {share:.3g} % likely").format(share=100 * share) if share else tr("Off")
-
-
-def trees_tip(tree_words: str) -> str:
-    """Say what token trees are, and what came of trying them with the model that is loaded."""
-    why = tr(
-        "All branches are checked at once; the answer stays the same. For a draft model or one MTP head, and targets "
-        "with attention layers only; elsewhere a chain is drafted, and the reason is said."
-    )
-    if not tree_words:
-        return why
-    return tr("{why} With this model, on this device: {tree_words}").format(why=why, tree_words=tree_words)
-
-
-def _contexts(n_ctx_train: int, current: int) -> Iterator[tuple[int, str]]:
-    """Yield the context lengths that the model can have, and the present one."""
-    offered = {n for n in CONTEXTS if not n_ctx_train or n < n_ctx_train} | {n_ctx_train, current}
-    for n in sorted(offered - {0}):
-        yield n, tr("{n:,} tokens").format(n=n)
-    yield (
-        0,
-        tr("As long as the model can: {n_ctx_train:,} tokens").format(n_ctx_train=n_ctx_train)
-        if n_ctx_train
-        else tr("As long as the model can"),
-    )
 
 
 def _heading(words: str) -> QLabel:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FIELDS = (
     *("draft_tokens", "slide", "exact", "fixed_shape", "lenient"),
     *("n_ctx", "n_threads", "type_k", "type_v", "flash_attention", "trees"),
+    *("draft_n_ctx", "draft_n_threads", "draft_type_k", "draft_type_v"),
 )
 """The settings that the popup is about."""
 
@@ -60,6 +61,8 @@ class OptionsControl(QObject):
         popup.adjustSize()
         popup.move(self._place(popup))
         popup.show()
+        popup.adjustSize()  # the lists know only now how wide they are
+        popup.move(self._place(popup))
         popup.length.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _place(self, popup: ModelOptions) -> QPoint:
@@ -88,7 +91,8 @@ class OptionsControl(QObject):
     def on_chosen(self, values: dict[str, object]) -> None:
         """Keep a choice; one that cannot be without another takes that along."""
         chosen = self._choices.settings
-        if is_quantised(str(values.get("type_v", ""))) and chosen.flash_attention == "off":
+        types_v = (str(values.get(name, "")) for name in ("type_v", "draft_type_v"))
+        if any(map(is_quantised, types_v)) and chosen.flash_attention == "off":
             values = {**values, "flash_attention": "auto"}
         self._choices.change(**values)
         if {"draft_tokens", "spec_types", "fixed_shape", "lenient"} & set(values):

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 
 from app.settings import Theme
 from app.ui.actions import Group, WindowAction
-from app.ui.model_options import DRAFT_LENGTHS, length_words
+from app.ui.option_words import DRAFT_LENGTHS, length_words
 from app.ui.tr import tr
 
 if TYPE_CHECKING:

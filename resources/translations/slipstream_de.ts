@@ -3576,6 +3576,10 @@ Einstellungen: {config_dir}</translation>
         <translation>K {type_k}, V {type_v}</translation>
     </message>
     <message>
+        <source>As the model&apos;s</source>
+        <translation>Wie beim Modell</translation>
+    </message>
+    <message>
         <source>Model options</source>
         <translation>Modelloptionen</translation>
     </message>
@@ -3620,6 +3624,10 @@ Einstellungen: {config_dir}</translation>
         <translation>Wie genau beide Modelle die Unterhaltung im Speicher halten (ihr KV-Cache).</translation>
     </message>
     <message>
+        <source>Memory of the drafter</source>
+        <translation>Gedächtnis des Entwerfers</translation>
+    </message>
+    <message>
         <source>Flash attention</source>
         <translation>Flash Attention</translation>
     </message>
@@ -3634,6 +3642,14 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>Processor threads to compute with. More than there are fast cores seldom helps.</source>
         <translation>Prozessor-Threads zum Rechnen. Mehr als schnelle Kerne hilft selten.</translation>
+    </message>
+    <message>
+        <source>Threads of the drafter</source>
+        <translation>Threads des Entwerfers</translation>
+    </message>
+    <message>
+        <source>Processor threads that a draft model or MTP heads compute with.</source>
+        <translation>Prozessor-Threads, mit denen ein Entwurfsmodell oder MTP-Köpfe rechnen.</translation>
     </message>
     <message>
         <source>Check as many tokens each time (fixed shape)</source>
@@ -3656,6 +3672,18 @@ Einstellungen: {config_dir}</translation>
         <translation>Den Entwerfer verzweigen lassen, wo er unsicher ist</translation>
     </message>
     <message>
+        <source>Context of the drafter</source>
+        <translation>Kontext des Entwerfers</translation>
+    </message>
+    <message>
+        <source>How much of the conversation a draft model looks at. Shorter takes less memory, and it guesses from the last part; the answer stays the same. MTP heads have the model&apos;s.</source>
+        <translation>Wie viel von der Unterhaltung ein Entwurfsmodell sieht. Kürzer braucht weniger Speicher, und es vermutet nach dem letzten Teil; die Antwort bleibt dieselbe. MTP-Köpfe haben den des Modells.</translation>
+    </message>
+    <message>
+        <source>How exactly a draft model or MTP heads keep the conversation in memory. Less exact, their guesses can be worse; the answer stays the same.</source>
+        <translation>Wie genau ein Entwurfsmodell oder MTP-Köpfe die Unterhaltung im Speicher halten. Weniger genau können ihre Vermutungen schlechter werden; die Antwort bleibt dieselbe.</translation>
+    </message>
+    <message>
         <source>From the next answer on</source>
         <translation>Von der nächsten Antwort an</translation>
     </message>
@@ -3670,6 +3698,18 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>When the model is loaded</source>
         <translation>Wenn das Modell geladen wird</translation>
+    </message>
+    <message>
+        <source>D&amp;rafter&apos;s memory</source>
+        <translation>Gedä&amp;chtnis des Entwerfers</translation>
+    </message>
+    <message>
+        <source>Drafter&apos;s t&amp;hreads</source>
+        <translation>T&amp;hreads des Entwerfers</translation>
+    </message>
+    <message>
+        <source>Drafter&apos;s conte&amp;xt</source>
+        <translation>Konte&amp;xt des Entwerfers</translation>
     </message>
     <message>
         <source>&amp;Context length</source>
@@ -3693,7 +3733,7 @@ Einstellungen: {config_dir}</translation>
     </message>
     <message>
         <source>D&amp;one</source>
-        <translation>Ferti&amp;g</translation>
+        <translation>Fe&amp;rtig</translation>
     </message>
     <message>
         <source>All of these as they were in the beginning.</source>

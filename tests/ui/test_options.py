@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QSpi
 from app.errors import LoadError
 from app.protocol import Generate, Load, MemoryTypes
 from app.settings import Settings, load_settings, save_settings
-from app.ui.model_options import DRAFT_LENGTHS, RELOAD, length_words, memory_words
+from app.ui.model_options import RELOAD
+from app.ui.option_words import DRAFT_LENGTHS, SAME_MEMORY, length_words, memory_words
 from app.ui.options_control import FIELDS
 from app.ui.pair_bar import HEADS
 from app.ui.switch import Switch
 from tests.doubles import Answer
 
-pytestmark = pytest.mark.qt_log_ignore("does not support (raise|grabbing)")
+pytestmark = pytest.mark.qt_log_ignore("does not support (raise|grabbing|propagate)")
 """The offscreen platform says so about every popup."""
 
 
@@ -215,6 +216,59 @@ def test_defaults_are_those_of_the_first_start(program):
     assert set(FIELDS) < set(Settings.__struct_fields__)
 
 
+def test_what_drafts_has_a_memory_and_threads_of_its_own(program):
+    save_settings(Settings(flash_attention="off"))
+
+    async def story():
+        popup = await opened(program)
+        of_draft = (popup.draft_context, popup.draft_memory)
+        assert [one.currentText() for one in of_draft] == [popup.draft_threads.text()] * 2 == ["As the model's"] * 2
+        assert items(popup.draft_context) == ["As the model's", "1,024 tokens", "2,048 tokens"], (
+            "no more than its 4,096"
+        )
+        popup.draft_context.pick(1024)
+        popup.draft_memory.pick(("q8_0", "q8_0"))
+        popup.draft_threads.setValue(1)
+        assert popup.flash.currentText() == "Left to llama.cpp", "8 bits need it"
+        await closed(program)
+        before, load = sent(program, Load)
+        assert before.draft_memory == before.memory
+        assert (before.draft_n_threads, before.draft_n_ctx, load.draft_n_ctx) == (0, 0, 1024)
+        assert (load.memory, load.n_threads) == (MemoryTypes(), before.n_threads)
+        assert (load.draft_memory, load.draft_n_threads) == (MemoryTypes("q8_0", "q8_0"), 1)
+        popup = await opened(program)
+        assert popup.draft_memory.currentText() == "8 bits, half the size"
+        popup.draft_memory.pick(SAME_MEMORY)
+        popup.memory.pick(("q4_0", "q4_0"))
+        await closed(program)
+        assert sent(program, Load)[-1].draft_memory == MemoryTypes("q4_0", "q4_0")
+
+    program.run(story)
+    settings, _ = load_settings()
+    assert (settings.draft_type_k, settings.draft_type_v, settings.draft_n_threads) == ("", "", 1)
+    assert settings.draft_n_ctx == 1024
+
+
+def test_what_drafts_is_taken_back_with_the_rest(program):
+    async def story():
+        popup = await opened(program)
+        popup.draft_memory.pick(("q8_0", "q8_0"))
+        popup.draft_threads.setValue(1)
+        await closed(program)
+        popup = await opened(program)
+        program.engines[0]._load_fault = LoadError("No context could be made.", "Choose a shorter one.")
+        popup.draft_context.pick(2048)
+        popup.draft_memory.pick(("q4_0", "q4_0"))
+        popup.draft_threads.setValue(0)
+        await closed(program)
+        program.engines[0]._load_fault = None
+
+    program.run(story)
+    settings, _ = load_settings()
+    assert (settings.draft_type_k, settings.draft_type_v, settings.draft_n_threads) == ("q8_0", "q8_0", 1)
+    assert settings.draft_n_ctx == 0
+
+
 def test_what_cannot_be_loaded_is_taken_back(program):
     async def story():
         popup = await opened(program)
@@ -254,12 +308,14 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
         popup = await opened(program)
         kinds = (QComboBox, QSpinBox, Switch, QPushButton)
         named = [w for kind in kinds for w in popup.findChildren(kind)]
-        assert len(named) == 13
+        assert len(named) == 16
         for widget in named:
             assert QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name), widget
             assert widget.isEnabled() or widget is popup.ngram_first
             assert widget.toolTip() or isinstance(widget, QPushButton)
-        for widget in (popup.context, popup.memory, popup.flash, popup.threads, popup.trees):
+        of_draft = (popup.draft_context, popup.draft_memory, popup.draft_threads)
+        at_load = (popup.context, popup.memory, popup.flash, popup.threads, *of_draft, popup.trees)
+        for widget in at_load:
             said = QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description)
             assert "reload" in said
         chain, widget = [], popup.length
@@ -268,7 +324,7 @@ def test_everything_in_it_has_a_name_and_its_place_in_the_tab_order(program):
             if widget in named:
                 chain.append(widget)
         first = [popup.lenient, popup.ngram_first, popup.exact, popup.fixed_shape, popup.slide]
-        assert chain[:10] == [*first, popup.context, popup.memory, popup.flash, popup.threads, popup.trees]
+        assert chain[: len(first) + len(at_load)] == [*first, *at_load]
         await closed(program)
 
     program.run(story)
@@ -284,6 +340,34 @@ def test_it_stays_on_the_screen(program):
 
     program.run(story)
     assert not [w for w in QApplication.topLevelWidgets() if isinstance(w, QWidget) and w.objectName() == "options"]
+
+
+def test_on_a_small_screen_it_scrolls_to_what_has_the_keyboard(program):
+    """1,280 x 800 pixels at 150 % are 533 high."""
+
+    async def story():
+        popup = await opened(program)
+        n_wanted = popup.height()
+        popup.fit_into(n_wanted)
+        assert popup.height() == n_wanted
+        assert popup._area.verticalScrollBar().maximum() == 0
+        width = popup.width()
+        popup.fit_into(480)
+        await program.until(lambda: 470 <= popup.height() <= 480)
+        assert popup.width() > width, "the bar takes nothing from the rows"
+        await program.until(lambda: popup._area.verticalScrollBar().maximum() > 0)
+        assert popup.trees.visibleRegion().isEmpty()
+        for _ in range(12):
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+            if popup.trees.hasFocus():
+                break
+        assert popup.trees.hasFocus()
+        assert popup.trees.visibleRegion().boundingRect().size() == popup.trees.size()
+        done = next(b for b in popup.findChildren(QPushButton) if b.text() == "D&one")
+        assert not done.visibleRegion().isEmpty()
+        await closed(program)
+
+    program.run(story)
 
 
 def test_every_length_and_memory_has_words_of_its_own():
