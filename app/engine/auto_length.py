@@ -30,7 +30,7 @@ from app.engine.costs import FEW, MANY, as_if_awake
 from app.engine.draft_length import PARTLY, Ask
 from app.engine.evidence import EASE, N_NEW, SAMPLED, Evidence, prior_alpha
 from app.engine.foresight import CHEAP, KNOWN, Foresight
-from app.engine.purse import EXPECTED_LOSS, STAKED, Purse
+from app.engine.purse import COMES_BACK, STAKED, Purse
 from app.engine.review import MOST_REVIEWED, Place, plain_steps_at_best
 from app.engine.worth import Worth
 from app.protocol import Plan, Step
@@ -41,7 +41,7 @@ CEILING = 1.02
 WINDOW = 32
 """Fewest tokens that a drafter starts again on where catching up with all would cost too much."""
 
-PAYS = 1.01
+PAYS = 1.02
 """Expected speed-up from which a drafter is asked."""
 
 MOSTLY = 0.7
@@ -62,7 +62,6 @@ class AutoLength:
         can_compare: what would have been kept is what the text says.
         models: who is engaged and runs a model; None is whoever is loaded.
         foresight: what the target's own rows tell; None if nobody looks at them.
-        purse: what it may cost.
     """
 
     evidence: Evidence
@@ -74,18 +73,21 @@ class AutoLength:
     can_compare: bool = True
     models: frozenset[str] | None = None
     foresight: Foresight | None = None
-    purse: Purse = field(default_factory=Purse)
     plain_s: float = 0.0
     reason: str = ""
     _asked: Asked | None = None
     _n_unheard: int = 1
     _pauses: dict[str, Pause] = field(default_factory=dict)
 
+    @property
+    def purse(self) -> Purse:
+        """What it may cost."""
+        return self.evidence.purse
+
     def begin(self, prefill_s: float) -> None:
         """Take note of how long the answer has taken before its first token."""
         self.prefill_s = prefill_s
-        if self.foresight is not None:
-            self.purse.expected_loss = EXPECTED_LOSS
+        self.purse.begin(self._expected_s(), is_blind=self.foresight is None)
 
     def _is_new(self) -> bool:
         of_models = any(map(self.worth_preparing, self.evidence.costs.drafters if self.models is None else self.models))
@@ -205,6 +207,7 @@ class AutoLength:
         plain_s = self._plain_s() * step.emitted
         self.plain_s += plain_s
         self.purse.debt_s += step.draft_s + step.verify_s - plain_s
+        self.purse.answer_s = self.prefill_s + self.plain_s
         self.n_left, self.evidence.n_tokens = max(0, self.n_left - step.emitted), self.evidence.n_tokens + step.emitted
         if asked is not None:
             self._learn(asked, step)
@@ -313,16 +316,12 @@ class AutoLength:
         """Return how long the answer would take at plain speed, as far as one can tell."""
         return self.prefill_s + self.plain_s + self._n_expected() * self._plain_s()
 
-    def _bears(self, step_s: float, chance: float = 0.0) -> bool:
-        """Tell whether the answer could bear that nothing comes of a step that pays with a chance."""
-        return self.purse.bears(step_s - self._plain_s(), self._expected_s(), chance)
-
     def _bearable(self, name: str, worth: Worth) -> int:
         """Return the longest draft that the answer can bear to lose; 0 if there is none."""
-        costs, chance = self.evidence.costs, worth.chance()
+        costs, plain_s, answer = self.evidence.costs, self._plain_s(), (self._expected_s(), worth.chance())
         for length in range(costs.longest(name, self._longest_of_a_model()), 0, -1):
             verify_s = costs.verify_s(length + 1)
-            if verify_s is not None and self._bears(verify_s + costs.draft_s(name, length), chance):
+            if verify_s is not None and self.purse.bears(verify_s + costs.draft_s(name, length) - plain_s, *answer):
                 return length
         return 0
 
@@ -332,13 +331,13 @@ class AutoLength:
         return min(self.n_max, start) if start and self._is_new() else self.n_max
 
     def _may_invest(self, worth: Worth, name: str, n_catch_up: int) -> bool:
-        """Tell whether catching up comes back twice in what is left, and does not cost too much if it does not."""
+        """Tell whether catching up comes back often enough, and does not cost too much if it does not."""
         if n_catch_up < FEW:
             return True  # it is a part of the step
         catch_up_s = self._catch_up_s(name, n_catch_up)
         is_blind = self.foresight is not None and self.foresight.is_blind and catch_up_s > CHEAP * self._plain_s()
         saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
-        return not is_blind and catch_up_s <= saved_s / 2 and self._may_lose(worth, catch_up_s)
+        return not is_blind and catch_up_s <= saved_s / COMES_BACK and self._may_lose(worth, catch_up_s)
 
     def _may_lose(self, worth: Worth, catch_up_s: float) -> bool:
         left_s, spent_s = self._n_expected() * self._plain_s(), STAKED * (self.prefill_s + self.plain_s)

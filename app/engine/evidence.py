@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from app.engine.acceptance import Acceptance, Usual
 from app.engine.asking import LAST_COPY, Pause
-from app.engine.calibration import Calibration, OfTrees, of_best_children, of_other_children
+from app.engine.calibration import Calibration, OfTrees, of_best_children, of_drawn_words, of_other_children
 from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY
 from app.engine.foresight import Foresight
+from app.engine.purse import Purse
 from app.engine.worth import UsualWorth, Worth, weights
 from app.lessons import Counts, Lessons
 
@@ -59,6 +60,7 @@ class Evidence:
         draft_start: longest draft of a model while little is known; 0 if nobody said.
         of_copies: when one is tried though rows seem too dear for it.
         lengths, n_tokens: tokens of the last answers, and of this one so far.
+        purse: what this answer may cost.
     """
 
     costs: Costs = field(default_factory=Costs)
@@ -71,6 +73,7 @@ class Evidence:
     of_copies: Pause = field(default_factory=lambda: Pause(longest=LAST_COPY))
     lengths: deque[int] = field(default_factory=lambda: deque(maxlen=N_LENGTHS))
     n_tokens: int = 0
+    purse: Purse = field(default_factory=Purse)
 
     def n_answers(self, *, of_models: bool, is_greedy: bool) -> int:
         """How many answers something was drafted in, by whoever had the most, as far back as is remembered.
@@ -98,7 +101,8 @@ class Evidence:
         """Return how probability and acceptance go together."""
         begin = {"tree": of_best_children, FOLLOWING: of_best_children, OTHER_CHILDREN: of_other_children}
         if (kind, is_greedy) not in self.calibrations:
-            self.calibrations[kind, is_greedy] = begin.get(kind, Calibration)()
+            usual = Calibration if is_greedy or kind.endswith(EASE) else of_drawn_words
+            self.calibrations[kind, is_greedy] = begin.get(kind, usual)()
         return self.calibrations[kind, is_greedy]
 
     def foreseen(self, kind: str, is_greedy: bool, sight: Foresight) -> tuple[float, float]:
@@ -133,7 +137,7 @@ class Evidence:
             self._learn_of_all(of_part, of_all)
         if self.n_tokens:
             self.lengths.append(self.n_tokens)
-        self.acceptance, self.worth, self.n_tokens = {}, {}, 0
+        self.acceptance, self.worth, self.n_tokens, self.purse = {}, {}, 0, self.purse.next()
 
     def n_to_come(self) -> float:
         """Return how many tokens this answer may still have, by those of the last answers that were longer."""

@@ -18,12 +18,22 @@ MOST = 0.1
 STAKED = 1 / 3
 """Share of what an answer has taken so far that catching up may take: it may end with the next word."""
 
+COMES_BACK = 3
+"""How many times catching up should come back in what is left of an answer."""
+
 LOOKS = 0.01
 """Share more that looking may cost: catching up with a few tokens to hear what would have been drafted."""
 
 
 BLIND_LOSS = 0.006
 """The first of these where nothing but trying tells whether it pays."""
+
+CARRIED = 0.02
+"""Share of an answer's time that may be lost besides, of what earlier answers could have lost and did not: catching up
+with a text to see what drafts are worth is more than one answer may buy."""
+
+OWED = 0.05
+"""Share of an answer's time that is remembered of what was lost beyond that; nothing is carried until it is saved."""
 
 
 def share(chance: float, expected_loss: float = EXPECTED_LOSS, most: float = MOST) -> float:
@@ -41,6 +51,8 @@ class Purse:
         invested_s: what catching up has cost of that, looks apart.
         looked_s: what looks have cost.
         looked_up_s: what looking up copies has cost, in steps in which no model was asked.
+        answer_s: how long the answer has taken so far, at plain speed.
+        carried_s: what earlier answers could have lost and did not; below 0 what they lost beyond that.
     """
 
     expected_loss: float = BLIND_LOSS
@@ -48,12 +60,28 @@ class Purse:
     invested_s: float = 0.0
     looked_s: float = 0.0
     looked_up_s: float = 0.0
+    answer_s: float = 0.0
+    carried_s: float = 0.0
+
+    def begin(self, expected_s: float, *, is_blind: bool) -> None:
+        """Take note of how long the answer is expected to take, and whether nothing but trying tells what pays."""
+        self.expected_loss = BLIND_LOSS if is_blind else EXPECTED_LOSS
+        self.carried_s = max(-OWED * expected_s, min(self.carried_s, CARRIED * expected_s))
+
+    def next(self) -> Purse:
+        """Return the next answer's."""
+        lost_s = self.debt_s - self.looked_s - self.looked_up_s
+        return Purse(carried_s=self.carried_s + self.expected_loss * self.answer_s - lost_s)
+
+    def _share(self, chance: float, expected_s: float, most: float = MOST) -> float:
+        carried = self.carried_s / expected_s if expected_s > 0 else 0.0
+        return share(chance, self.expected_loss + max(0.0, min(CARRIED, carried)), most)
 
     def bears(self, more_s: float, expected_s: float, chance: float, most: float = MOST) -> bool:
         """Tell whether an answer of ``expected_s`` could bear that nothing comes of a step that costs so much more."""
         # What catching up, looking and looking up took is spent: whether to go on does not depend on it.
         at_stake_s = self.debt_s - self.invested_s - self.looked_s - self.looked_up_s + more_s
-        return at_stake_s <= share(chance, self.expected_loss, most) * expected_s
+        return at_stake_s <= self._share(chance, expected_s, most) * expected_s
 
     def bears_a_look(self, more_s: float, expected_s: float) -> bool:
         """Tell the same of a look."""
@@ -61,4 +89,4 @@ class Purse:
 
     def to_invest_s(self, expected_s: float, chance: float) -> float:
         """Return what is left for catching up."""
-        return max(0.0, share(chance, self.expected_loss) * expected_s - max(self.invested_s, self.debt_s))
+        return max(0.0, self._share(chance, expected_s) * expected_s - max(self.invested_s, self.debt_s))

@@ -31,7 +31,7 @@ _TOLD = 32.0
 
 _FEWEST_TOLD, _MOST_ERROR = 4, 2.0
 
-_FADE = 0.97
+_FADE, _LEAST = 0.97, 1e-6
 _SPREAD = 1.0
 """Standard deviation of what one step gains, in plain steps (seen: 0.9 to 1.3)."""
 
@@ -62,6 +62,7 @@ class Worth:
     _n_foretold: int = 0
     _foretold: float = 0.0
     _told: tuple[float, float] = (0.0, 0.0)
+    _usual_share: float = 1.0
 
     def expect(self, speedup: float, strength: float) -> None:
         """Take in what the text so far lets expect; the more steps have told themselves, the less that counts."""
@@ -76,6 +77,7 @@ class Worth:
             self._n_foretold += 1
             self._foretold += math.log(self.foreseen / self.bias)
             self._told = (self._told[0] + n_tokens, self._told[1] + n_plain_steps)
+        self._usual_share *= _FADE
         self._steps = _FADE * self._steps + 1
         self._tokens = _FADE * self._tokens + n_tokens
         self._plain = _FADE * self._plain + n_plain_steps
@@ -86,6 +88,7 @@ class Worth:
         self.n_steps += 1
         self.n_tokens += n_tokens
         self.n_plain_steps += n_plain_steps
+        self._usual_share *= faded
         self._steps = faded * self._steps + n_plain_steps
         self._tokens = faded * self._tokens + n_tokens
         self._plain = faded * self._plain + n_plain_steps
@@ -107,7 +110,8 @@ class Worth:
 
     def seen(self) -> float:
         """Return the speed-up by what was seen, here and in earlier answers."""
-        return (self.strength * self.usual + self._tokens) / (self.strength + self._plain)
+        n = self._usual_steps()
+        return (n * self.usual + self._tokens) / (n + self._plain)
 
     def speedup(self) -> float:
         """Return the expected speed-up of a step in which it is asked."""
@@ -120,9 +124,13 @@ class Worth:
         surplus = n * (expected - least) + self._tokens - least * self._plain
         return 0.5 * math.erfc(-surplus / (_SPREAD * math.sqrt(2 * (n + self._steps))))
 
+    def _usual_steps(self) -> float:
+        """Return how many steps the usual is worth: it fades with what was seen, or it would outweigh that for ever."""
+        return self.strength * max(_LEAST, self._usual_share)
+
     def _expectation(self) -> tuple[float, float]:
         """Return how many steps what is expected is worth, and what that is: both tell of the same, so none adds up."""
-        n, more = self.strength, self.foreseen_strength
+        n, more = self._usual_steps(), self.foreseen_strength
         return max(n, more), (n * self.usual + more * self.foreseen) / (n + more)
 
 
