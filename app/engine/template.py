@@ -4,18 +4,14 @@ A chat template comes with the model file and is a program by somebody else: it 
 gigabytes of text inside the Jinja sandbox. So a child renders it, with a memory cap and a time limit, and whatever it
 does to itself costs at most that limit: the answer is then a ChatML prompt and a notice that says why.
 
-The child is warm: started once, fed one line of JSON a request, restarted when it is gone. One thread a child does
-all the talking to it (and started it, see :mod:`app.engine.leash`), so that a caller only ever waits for an answer,
-with a limit.
+The child is warm (:mod:`app.engine.warm_child`): started once, fed one line of JSON a request, restarted when it is
+gone.
 """
 
 from __future__ import annotations
 
 import logging
-import queue
-import sys
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,10 +20,10 @@ from msgspec import structs
 
 from app.engine import leash
 from app.engine.tool_words import PLAIN, in_words
-from app.protocol import MAX_LINE_BYTES, ChatMessage, NoticeInfo, Templating
+from app.engine.warm_child import NoAnswerError, WarmChild, serve
+from app.protocol import ChatMessage, NoticeInfo, Templating
 
 RENDER_LIMIT_S = 2.0
-START_LIMIT_S = 20.0
 MEMORY_LIMIT_BYTES = 512 * 1024 * 1024
 _STRIKES = 2  # so often may a template run out of time before it is not tried again
 _MOST_STRUCK = 32  # so many such templates are remembered: one that is being written is many
@@ -58,10 +54,6 @@ class _Reply(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
-class _Gone:
-    """In place of a reply: the child is no more."""
-
-
 @dataclass(frozen=True, slots=True)
 class Rendering:
     """A rendered conversation, what a person should know about it, and the template that made it ("" for none)."""
@@ -88,84 +80,18 @@ def _plain(messages: Sequence[ChatMessage], templating: Templating) -> str:
     return chatml(in_words(messages, templating.tools))
 
 
-class _Child:
-    """One template process and the thread that talks to it."""
-
-    def __init__(self) -> None:
-        self.ready = threading.Event()
-        self.replies: queue.SimpleQueue[_Reply | _Gone] = queue.SimpleQueue()
-        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._process: leash.Child | None = None
-        self._unwanted = False
-        self._thread = threading.Thread(target=self._talk, name="template", daemon=True)
-        self._thread.start()
-
-    def ask(self, request: bytes) -> None:
-        self._requests.put(request)
-
-    def end(self, *, at_once: bool) -> None:
-        """Let the child leave, or kill it; return when it is gone."""
-        with self._lock:
-            self._unwanted = True
-            if at_once and self._process is not None:
-                self._process.kill()
-        self._requests.put(None)
-        self._thread.join()
-
-    def _talk(self) -> None:
-        try:
-            child = leash.spawn(leash.command("template"), memory_bytes=MEMORY_LIMIT_BYTES)
-        except OSError:
-            logger.exception("the template process could not be started")
-            self._leave()
-            return
-        with self._lock:
-            self._process = child
-            unwanted = self._unwanted
-        try:
-            if not unwanted:
-                self._pass_on(child)
-        except (OSError, msgspec.MsgspecError) as fault:
-            logger.info("the template process is gone: %s", fault)
-            child.kill()
-        finally:
-            child.reap(timeout_s=1.0)
-            self._leave()
-
-    def _pass_on(self, child: leash.Child) -> None:
-        """Carry requests there and replies back until either side has had enough."""
-        stdin, stdout = child.process.stdin, child.process.stdout
-        if stdin is None or stdout is None:
-            return
-        if not stdout.readline():  # the line that says: ready
-            return
-        self.ready.set()
-        while (request := self._requests.get()) is not None:
-            stdin.write(request)
-            stdin.flush()
-            line = stdout.readline(MAX_LINE_BYTES)
-            if not line:
-                return
-            self.replies.put(msgspec.json.decode(line, type=_Reply))
-
-    def _leave(self) -> None:
-        self.replies.put(_Gone())
-        self.ready.set()
-
-
 class Renderer:
     """Renders chat templates; owns the child. Every method may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._child: _Child | None = None
+        self._child = WarmChild("template", MEMORY_LIMIT_BYTES)
         self._strikes: dict[str, int] = {}
 
     def warm(self) -> None:
         """Start the child now, so that the first prompt need not wait for it."""
         with self._lock:
-            self._child = self._child or _Child()
+            self._child.start()
 
     def render(
         self,
@@ -213,42 +139,32 @@ class Renderer:
     def close(self) -> None:
         """End the child."""
         with self._lock:
-            child, self._child = self._child, None
-        if child is not None:
-            child.end(at_once=False)
+            self._child.close()
 
     def _reply(self, template: str, request: bytes) -> _Reply:
         if self._strikes.get(template, 0) >= _STRIKES:
             return _Reply(fault=_ENDLESS)
-        left_s = RENDER_LIMIT_S
-        for _ in range(2):  # a child that was killed while idle is not the template's fault
-            child = self._child = self._child or _Child()
-            if not child.ready.wait(START_LIMIT_S):
-                self._drop()
-                return _Reply(fault="the process that renders it did not start")
-            child.ask(request)
-            asked_s = time.monotonic()
-            try:
-                answer = child.replies.get(timeout=left_s)
-            except queue.Empty:
-                self._drop()
-                self._strikes = {**self._strikes, template: self._strikes.get(template, 0) + 1}
-                self._strikes = dict(list(self._strikes.items())[-_MOST_STRUCK:])
-                return _Reply(fault=_ENDLESS)
-            if isinstance(answer, _Reply):
-                if answer.huge:
-                    self._drop()  # after an exhausted memory nothing in there is to be trusted
-                return answer
-            self._drop()
-            left_s = max(0.1, left_s - (time.monotonic() - asked_s))
-        return _Reply(fault="the process that renders it came to an end")
+        try:
+            reply = msgspec.json.decode(self._child.ask(request, RENDER_LIMIT_S), type=_Reply)
+        except NoAnswerError as fault:
+            return _Reply(fault=self._struck(template) if fault.is_late else _GONE if fault.did_start else _NOT_STARTED)
+        except msgspec.MsgspecError as fault:
+            logger.info("the template process does not speak any more: %s", fault)
+            self._child.drop()
+            return _Reply(fault=_GONE)
+        if reply.huge:
+            self._child.drop()  # after an exhausted memory nothing in there is to be trusted
+        return reply
 
-    def _drop(self) -> None:
-        if self._child is not None:
-            self._child.end(at_once=True)
-            self._child = None
+    def _struck(self, template: str) -> str:
+        """Remember that a template ran out of time; return what is wrong with it."""
+        self._strikes = {**self._strikes, template: self._strikes.get(template, 0) + 1}
+        self._strikes = dict(list(self._strikes.items())[-_MOST_STRUCK:])
+        return _ENDLESS
 
 
+_GONE = "the process that renders it came to an end"
+_NOT_STARTED = "the process that renders it did not start"
 _ENDLESS = f"it was not finished after {RENDER_LIMIT_S:.0f} seconds"
 _HUGE = "it makes more text than a prompt can have"
 _MISSING = NoticeInfo(
@@ -311,7 +227,7 @@ def _broken(fault: str) -> NoticeInfo:
 # --- in the child -----------------------------------------------------------------------------------
 
 
-def _answer(line: bytes) -> _Reply:
+def _rendered(line: bytes) -> _Reply:
     from app.engine import chat_template
 
     request = msgspec.json.decode(line, type=_Request)
@@ -340,15 +256,9 @@ def main() -> int:
     from app.engine import chat_template  # Jinja2 is loaded before the first request, not in its time
 
     chat_template.render("{{ messages[0].content }}", (ChatMessage("user", "warm"),))
-    out = sys.stdout.buffer
-    out.write(b"ready\n")
-    out.flush()
-    for line in sys.stdin.buffer:
-        leash.end_after(2 * RENDER_LIMIT_S)
-        reply = _answer(line)
-        out.write(msgspec.json.encode(reply) + b"\n")
-        out.flush()
-        leash.end_after(0)
-        if reply.huge:
-            return 1
-    return 0
+    return serve(_answer, 2 * RENDER_LIMIT_S)
+
+
+def _answer(line: bytes) -> tuple[bytes, bool]:
+    reply = _rendered(line)
+    return msgspec.json.encode(reply), not reply.huge
