@@ -151,6 +151,24 @@ class SegmentStream:
         self._begun += piece
         self._is_decided, shown = self._look(self._begun)
         self._shown, self._n_shown = [shown], len(shown)
+        if self._is_decided and self._fence is None:
+            self._end_before(self._begun)
+
+    def _end_before(self, line: str) -> None:
+        """Finish what is before a blank line as soon as a line is known to begin something else, not at its end."""
+        if not self._is_after_blank:
+            return
+        item = self._item(line)
+        if item is None and not line.startswith((" ", "\t")):
+            self._finish()
+            self._list_indent = None
+        elif item is not None and self._list_indent is None:
+            self._finish()
+
+    def _item(self, line: str) -> re.Match[str] | None:
+        item = _LIST_ITEM.match(line)
+        is_code = item is not None and len(item["indent"]) > (self._list_indent or 0) + _MAX_INDENT
+        return None if is_code else item  # an indented block may look like one
 
     def _look(self, line: str) -> tuple[bool, str]:
         """Return whether a line that is not complete can no longer be a fence, and what may be shown of it."""
@@ -207,14 +225,8 @@ class SegmentStream:
             self._is_after_blank = True
             self._keep(_dedent(line, self._strip) + end)
             return
-        item = _LIST_ITEM.match(line)
-        if item and len(item["indent"]) > (self._list_indent or 0) + _MAX_INDENT:
-            item = None  # an indented block that looks like one
-        if self._is_after_blank and item is None and not line.startswith((" ", "\t")):
-            self._finish()
-            self._list_indent = None
-        elif self._is_after_blank and item is not None and self._list_indent is None:
-            self._finish()
+        self._end_before(line)
+        item = self._item(line)
         if item:
             self._list_indent = len(item[0]) if item["gap"] else len(item[0]) + 1
         self._is_after_blank = False

@@ -128,3 +128,13 @@ def test_feeding_a_closed_stream_is_refused():
 
 def test_language_is_the_first_word_of_the_info_string():
     assert split_segments("```{.python} title=x\n```")[0].language == "python"
+
+
+@pytest.mark.parametrize(("begun", "n_finished"), [("T", 1), ("``", 0), ("1", 0), ("1. a", 1), ("  in", 0), ("-", 0)])
+def test_a_paragraph_is_finished_as_soon_as_another_begins(begun, n_finished):
+    stream = SegmentStream()
+    stream.feed(f"One.\n\n{begun}")
+    assert stream.n_finished == n_finished
+    assert [segment.text for segment in stream.close()] == (
+        ["One.\n\n", begun] if not begun.startswith(" ") else [f"One.\n\n{begun}"]
+    )
