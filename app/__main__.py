@@ -22,6 +22,7 @@ PROCESSES = {
     "template": "app.engine.template",
     "bandwidth": "app.metrics.bandwidth",
     "pdf": "app.chat.pdf_text",
+    "formula": "app.chat.formula_drawing",
 }
 """Roles of our own child processes; they set up their own streams and logging."""
 

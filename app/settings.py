@@ -49,6 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     long as only the starter is here; ``look_for_updates``: ask once a day whether there is a newer version.
     ``server_open`` lets other computers ask, ``server_keyed`` has this one's programs show the key, too.
     ``templates``: chat templates in place of models' own, by the models' names.
+    ``formula_sources`` shows formulas as they were written.
     ``language`` is the window's, as ``de``, or the system's. ``font_extra_pt`` is added to the system's font size.
     ``hub_endpoint`` is the address of the model hub, "" for ``HF_ENDPOINT`` or the usual one; ``offline`` asks no hub
     at all. ``servers`` are other engines; with ``server_url``, ``server_model`` of that one answers in the target's
@@ -93,6 +94,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hub_endpoint: Annotated[str, Meta(max_length=2000)] = ""
     offline: bool = False
     token_colours: bool = False
+    formula_sources: bool = False
     models_folder: str = ""
     recommend: bool = True
     server_port: Annotated[int, Meta(ge=1024, le=65535)] = 18181

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-Word = Literal["worker", "template", "probe", "trial", "bandwidth", "doctor", "pdf"]
+Word = Literal["worker", "template", "probe", "trial", "bandwidth", "doctor", "pdf", "formula"]
 
 logger = logging.getLogger(__name__)
 

@@ -50,6 +50,7 @@ class BlockColumn(QWidget):
         self._top, self._bottom = -math.inf, math.inf
         self._is_settling = False
         self._shows_all_thoughts = False
+        self._shows_sources = False
         self._query = ""
         self._width = 0
         self.selection = MessageSelection(self)
@@ -120,6 +121,13 @@ class BlockColumn(QWidget):
         for n in range(len(self._blocks)):
             self._heights.set(n, self._height_now(n))
         self.settle()
+
+    def show_sources(self) -> None:
+        """Show formulas as they were written, here and from now on."""
+        self._shows_sources = True
+        for part in self.parts:
+            if isinstance(part, ProseView):
+                part.show_sources()
 
     def say_thought(self, words: str) -> None:
         """Change what the head of the thoughts says."""
@@ -285,6 +293,8 @@ class BlockColumn(QWidget):
             part.setAccessibleName(self.name)
             part.anchorClicked.connect(self.link_clicked)
             part.document().setTextWidth(self._width - self._indent(n))
+            if self._shows_sources:
+                part.show_sources()
             part.show_block(block)
             part.height_changed.connect(lambda: self._on_part_height(n))
         self._parts[n] = part

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
+from app.ui.formula_layout import with_formulas
 from app.ui.theme import colours
 
 Selections = Sequence[QTextEdit.ExtraSelection]
@@ -30,6 +31,11 @@ class Highlights:
         """Show these marks of tokens."""
         self.below = list(selections)
         self._show()
+
+    def show_again(self) -> None:
+        """Show the marks of what is found where formulas have been drawn meanwhile."""
+        if self._found:
+            self._show()
 
     def find(self, query: str) -> int:
         """Mark every place where a text stands, whatever its case; return how many."""
@@ -70,4 +76,6 @@ class Highlights:
             if isinstance(self._edit, QPlainTextEdit)
             else QTextEdit.setExtraSelections
         )
+        for selection in self._found:
+            selection.cursor = with_formulas(selection.cursor)
         show(self._edit, [*self.below, *self._found])  # type: ignore[arg-type]

@@ -232,6 +232,7 @@ class AnswerView(MessageView):
 
         self.trace = trace
         self.column.unfold_all()
+        self.column.show_sources()  # the marks lie over what the model wrote
         self.show_range(float("-inf"), float("inf"))
         self._colours = TokenColours(trace, self)
         self._below_column.insertWidget(self._below_column.count() - 1, self._colours.legend)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QTextDocument, QTextList
 
+from app.ui.formulas import protect_formulas
+
 if TYPE_CHECKING:
     from app.ui.blocks import Block
 
@@ -33,7 +35,7 @@ def plain_of(blocks: Sequence[Block]) -> str:
 
 def _read(markdown: str) -> str:
     document = QTextDocument()
-    document.setMarkdown(markdown, _FEATURES)
+    document.setMarkdown(protect_formulas(markdown), _FEATURES)
     lines, block = [], document.begin()
     while block.isValid():
         item: QTextList | None = block.textList()

@@ -4,9 +4,9 @@ What is finished is appended and never touched again; behind it stands a tail th
 rendered anew at most every :data:`RENDER_EVERY_MS`, and only if that would change how it reads. So the cost of a
 token does not grow with the answer.
 
-Nothing is ever fetched: raw HTML is text (``MarkdownNoHTML``), and an image becomes its description before the
-layout sees it. (Qt's image handler opens local files by itself, whatever ``loadResource`` says; on Windows a UNC
-path would hand out the person's credentials.)
+Nothing is ever fetched: raw HTML is text (``MarkdownNoHTML``), and an image becomes its description
+(:mod:`app.ui.dressing`). A formula in a finished piece is drawn when its picture has come
+(:mod:`app.ui.formula_layout`).
 """
 
 from __future__ import annotations
@@ -16,19 +16,15 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QMimeData, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
-    QBrush,
-    QColor,
     QFont,
-    QTextBlock,
-    QTextBlockFormat,
+    QHideEvent,
+    QShowEvent,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
     QTextFormat,
-    QTextFrameFormat,
-    QTextLength,
     QTextTable,
     QWheelEvent,
 )
@@ -36,11 +32,12 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWid
 
 from app.chat.visible import visible
 from app.ui.blocks import is_tame
+from app.ui.dressing import INDENT_PX, dress, dress_table
+from app.ui.formula_layout import PARAGRAPHS, PICTURE, FormulaLayout, selected_text
 from app.ui.formulas import protect_formulas
 from app.ui.links import address_words
 from app.ui.marking import Highlights
-from app.ui.theme import code_font, colours, follow, see_through, text_font
-from app.ui.tr import tr
+from app.ui.theme import follow, see_through, text_font
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block
@@ -51,9 +48,6 @@ COST_SHARE = 12
 
 FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _JOINT = "\u2063"  # an invisible separator, typed where two pieces meet and taken out again
-_LINE_HEIGHT_PERCENT = 125.0
-_HEADING_STEP = (0, 2, 1, 1, 0, 0, 0)  # Qt's FontSizeAdjustment by level: 2 is half as large again, 1 a fifth
-_INDENT_PX = 24
 _MARGIN_PX = 4
 _SIGN = re.compile(r"[^\w ,.;'\"(?%–—…“”-]|_|  |www\.")
 _ADDRESS = re.compile(r"(://|www\.|@)\S*$")  # Qt makes a link of it when it is long enough
@@ -78,7 +72,7 @@ class ProseView(QTextBrowser):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.document().setDocumentMargin(0)
         self.document().setDefaultFont(text_font(1.0))
-        self.document().setIndentWidth(_INDENT_PX)
+        self.document().setIndentWidth(INDENT_PX)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._finished: list[str] = []
         self._tail = ""
@@ -90,6 +84,7 @@ class ProseView(QTextBrowser):
         self._is_typed = False  # something was added since it was rendered
         self._is_plain = False
         self._n_pieces = 0  # of the block that it shows
+        self._formulas = FormulaLayout(self, self._on_drawn)
         self._highlights = Highlights(self)
         self.highlighted.connect(lambda url: self.setToolTip(address_words(url)))
         follow(self.on_colours_changed)
@@ -138,7 +133,7 @@ class ProseView(QTextBrowser):
     def append(self, markdown: str) -> None:
         """Add a finished piece; it takes the place of the tail."""
         self._drop_tail()
-        self._render(markdown)
+        self._render(markdown, is_finished=True)
         self._finished.append(markdown)
 
     def show_tail(self, markdown: str) -> None:
@@ -180,6 +175,7 @@ class ProseView(QTextBrowser):
     def set_plain(self, text: str) -> None:
         """Show text as it was typed, without Markdown."""
         self._finished, self._tail, self._is_raw, self._is_typed, self._is_plain = [text], "", False, False, True
+        self._formulas.clear()
         self.setPlainText(visible(text))
         self._fit()
 
@@ -194,7 +190,7 @@ class ProseView(QTextBrowser):
         self._tail_start = end.position()
         self._tail_formats = (end.blockFormat(), end.blockCharFormat())
         began_s = monotonic()
-        self._render(markdown)
+        self._render(markdown, is_finished=False)
         self._rendered_at = monotonic()
         self._cost_s = self._rendered_at - began_s
 
@@ -212,9 +208,9 @@ class ProseView(QTextBrowser):
             cursor.endEditBlock()
         self._tail, self._tail_formats, self._is_raw, self._is_typed = "", None, False, False
 
-    def _render(self, markdown: str) -> None:
+    def _render(self, markdown: str, *, is_finished: bool) -> None:
         """Append Markdown. ``insertMarkdown`` merges its first block into the last one; the joint keeps them apart."""
-        document, markdown = self.document(), protect_formulas(visible(markdown))
+        document, markdown = self.document(), protect_formulas(visible(markdown), is_marked=is_finished)
         cursor = QTextCursor(document)
         cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -226,79 +222,43 @@ class ProseView(QTextBrowser):
             joint = document.find(_JOINT, start)
             if not joint.isNull():
                 joint.removeSelectedText()
-        self._dress(start)
+        dress(document, start)
+        if is_finished:
+            self._formulas.take(start)
         cursor.endEditBlock()
         for frame in document.rootFrame().childFrames():  # which Qt brings up to date after an edit block only
             if isinstance(frame, QTextTable) and frame.lastPosition() >= start:
-                self._dress_table(frame)
+                dress_table(frame)
 
-    # --- looks ----------------------------------------------------------------------------------------
+    # --- formulas -------------------------------------------------------------------------------------
 
-    def _dress(self, start: int) -> None:
-        """Give what Qt's Markdown importer made since ``start`` our line height, headings and code."""
-        block = self.document().findBlock(start)
-        while block.isValid():
-            self._dress_block(block, start)
-            block = block.next()
+    def show_sources(self) -> None:
+        """Show the source of formulas, from now on."""
+        self._formulas.draws = False
+        self._render_all()
 
-    def _dress_block(self, block: QTextBlock, start: int) -> None:
-        if block.position() >= start:
-            shape = block.blockFormat()
-            shape.setLineHeight(_LINE_HEIGHT_PERCENT, 1)
-            if block.textList() is None:
-                shape.setMarker(QTextBlockFormat.MarkerType.NoMarker)  # Qt lets that of a task leak into what follows
-            if level := shape.headingLevel():
-                shape.setTopMargin(10)
-                shape.setBottomMargin(4)
-                heading = QTextCharFormat()
-                heading.setProperty(QTextFormat.Property.FontSizeAdjustment, _HEADING_STEP[level])
-                heading.setFontWeight(QFont.Weight.DemiBold)
-                _merge(block, heading)
-            if depth := shape.intProperty(QTextFormat.Property.BlockQuoteLevel):
-                shape.setLeftMargin(_INDENT_PX * depth)
-                quoted = QTextCharFormat()
-                quoted.setForeground(QBrush(QColor(colours().muted)))
-                _merge(block, quoted)
-            QTextCursor(block).setBlockFormat(shape)
-        self._dress_fragments(block)
+    def _on_drawn(self, places: list[int]) -> None:
+        """Note where pictures have come into the text."""
+        self._tail_start += sum(1 for place in places if place <= self._tail_start)
+        self._highlights.show_again()
 
-    def _dress_fragments(self, block: QTextBlock) -> None:
-        scheme = colours()
-        found: list[tuple[int, int, QTextCharFormat]] = []
-        walk = block.begin()
-        while not walk.atEnd():
-            piece = walk.fragment()
-            if piece.isValid():
-                found.append((piece.position(), piece.length(), piece.charFormat()))
-            walk += 1
-        for position, length, shape in reversed(found):
-            cursor = QTextCursor(block)
-            cursor.setPosition(position)
-            cursor.setPosition(position + length, QTextCursor.MoveMode.KeepAnchor)
-            if shape.isImageFormat():
-                cursor.insertText(describe_image(shape), QTextCharFormat())
-            elif shape.fontFixedPitch():
-                code = QTextCharFormat()
-                code.setFontFamilies([code_font().family()])
-                code.setBackground(QBrush(QColor(scheme.raised)))
-                cursor.mergeCharFormat(code)
-            elif shape.isAnchor():
-                link = QTextCharFormat()
-                link.setForeground(QBrush(QColor(scheme.accent)))
-                cursor.mergeCharFormat(link)
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Give what is selected to where it is dragged: of formulas the source."""
+        if PICTURE not in self.textCursor().selectedText():
+            return super().createMimeDataFromSelection()
+        data = QMimeData()
+        data.setText(selected_text(self.textCursor()).translate(PARAGRAPHS))
+        return data
 
-    def _dress_table(self, table: QTextTable) -> None:
-        shape = table.format().toTableFormat()
-        shape.setCellPadding(5)
-        shape.setCellSpacing(0)
-        shape.setBorder(1)
-        shape.setBorderCollapse(True)
-        shape.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-        shape.setBorderBrush(QBrush(QColor(colours().border)))
-        shape.setTopMargin(6)
-        shape.setBottomMargin(6)
-        shape.setWidth(QTextLength())
-        table.setFormat(shape)
+    def showEvent(self, event: QShowEvent) -> None:
+        """Have formulas drawn while somebody can see them."""
+        super().showEvent(event)
+        self._formulas.draw()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Wait for no formula that nobody can see."""
+        super().hideEvent(event)
+        self._formulas.let_go()
 
     # --- Qt -------------------------------------------------------------------------------------------
 
@@ -359,6 +319,7 @@ class ProseView(QTextBrowser):
         if self._is_plain or not (finished or tail):
             return
         self._finished, self._tail, self._tail_formats = [], "", None
+        self._formulas.clear()
         self.document().clear()
         for piece in finished:
             self.append(piece)
@@ -377,20 +338,3 @@ def reads_alike(before: str, typed: str) -> bool:
     line = before[before.rfind("\n") + 1 :]
     is_open = len(line) < _LONGEST_MARK or line.endswith(_LASTING) or _ADDRESS.search(line)
     return not (is_open or "|" in before or _SIGN.search(typed))
-
-
-def _merge(block: QTextBlock, shape: QTextCharFormat) -> None:
-    cursor = QTextCursor(block)
-    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
-    cursor.mergeCharFormat(shape)
-
-
-def describe_image(shape: QTextCharFormat) -> str:
-    """Say what stands in the place of an image, which is never loaded."""
-    name = shape.toImageFormat().name()
-    words = shape.property(QTextFormat.Property.ImageAltText) or ""
-    return (
-        tr("[image: {words} {name}]").format(words=words, name=name)
-        if words
-        else tr("[image: {name}]").format(name=name)
-    )

@@ -10,8 +10,9 @@ from PySide6.QtGui import QTextDocument
 from app.chat.visible import visible
 from app.ui.blocks import Block, BlockStream, is_tame, plain_blocks
 from app.ui.code_block import in_rows
+from app.ui.dressing import describe_image
 from app.ui.formulas import protect_formulas
-from app.ui.prose import FEATURES, describe_image, leans_on_others
+from app.ui.prose import FEATURES, leans_on_others
 
 _SLICE_CHARS = 20_000
 _IMAGE = "\ufffc"

@@ -12,6 +12,8 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
+from app.ui.formula_layout import PARAGRAPHS, selected_text
+
 if TYPE_CHECKING:
     from app.ui.code_block import CodeView
     from app.ui.column import BlockColumn
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 Edit = QTextEdit | QPlainTextEdit
 _KEEP = QTextCursor.MoveMode.KeepAnchor
-_PARAGRAPHS = str.maketrans({"\u2029": "\n", "\u2028": "\n", "\u00a0": " "})
 
 
 class MessageSelection(QObject):
@@ -167,7 +168,7 @@ class MessageSelection(QObject):
 
 
 def _selected(edit: Edit) -> str:
-    return edit.textCursor().selectedText().translate(_PARAGRAPHS)
+    return selected_text(edit.textCursor()).translate(PARAGRAPHS)
 
 
 def _end_of(edit: Edit) -> int:

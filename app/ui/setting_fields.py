@@ -88,6 +88,13 @@ FIELDS: tuple[Field, ...] = (
         choices=(("system", tr("As the system")), *((code, language_name(code)) for code in languages())),
     ),
     Field(
+        "formula_sources",
+        "appearance",
+        "switch",
+        tr("Show formulas as their source"),
+        tr("The LaTeX that the model wrote, not drawn. It is what is copied and exported either way."),
+    ),
+    Field(
         "enter_sends",
         "chat",
         "switch",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -12,6 +13,7 @@ from app.settings import MAX_FONT_EXTRA_PT, MIN_FONT_EXTRA_PT, Settings
 from app.ui import motion
 from app.ui.actions import WindowAction
 from app.ui.font_size import choose_font_size
+from app.ui.formula_pictures import formula_pictures
 from app.ui.latest import Latest
 from app.ui.said import fault_words
 from app.ui.tr import tr
@@ -52,6 +54,7 @@ class SettingsControl(QObject):
     async def close(self) -> None:
         """Stop asking the hub, and close the dialog."""
         await self._asking.close()
+        await asyncio.to_thread(formula_pictures().close())
         if self.dialog is not None:
             self.dialog.close()
 
@@ -128,7 +131,7 @@ class SettingsControl(QObject):
     def on_changed(self, before: Settings, after: Settings) -> None:
         """Let a change take effect."""
         self._apply(after, before)
-        if before.font_extra_pt != after.font_extra_pt:
+        if (before.font_extra_pt, before.formula_sources) != (after.font_extra_pt, after.formula_sources):
             self._window.transcript.rebuild()
         if before.token_colours != after.token_colours:
             self._window.transcript.show_tokens(is_on=after.token_colours)
@@ -142,4 +145,5 @@ class SettingsControl(QObject):
             self._theme.choose(chosen.theme, chosen.contrast)  # has every widget drawn anew
         choose_font_size(chosen.font_extra_pt)
         motion.choose(chosen.motion)
+        formula_pictures().choose(is_on=not chosen.formula_sources)
         self._window.composer.let_enter_send(is_on=chosen.enter_sends)

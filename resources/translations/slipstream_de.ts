@@ -5105,6 +5105,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Eine andere Sprache gilt vom nächsten Start des Programms an. Was von Modellen, Servern und der Engine kommt, bleibt, wie es ist.</translation>
     </message>
     <message>
+        <source>Show formulas as their source</source>
+        <translation>Formeln als Quelltext zeigen</translation>
+    </message>
+    <message>
+        <source>The LaTeX that the model wrote, not drawn. It is what is copied and exported either way.</source>
+        <translation>Das LaTeX, das das Modell geschrieben hat, nicht gezeichnet. Kopiert und exportiert wird es in jedem Fall so.</translation>
+    </message>
+    <message>
         <source>Enter sends the message</source>
         <translation>Enter sendet die Nachricht</translation>
     </message>

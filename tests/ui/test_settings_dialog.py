@@ -47,6 +47,7 @@ OTHER = {
     "font_extra_pt": 3,
     "motion": "reduced",
     "language": "en",
+    "formula_sources": True,
     "enter_sends": False,
     "token_colours": True,
     "slide": True,

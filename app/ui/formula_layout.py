@@ -1,0 +1,296 @@
+"""Formulas in a text: the picture stands behind its source, which stays in the text and takes no room there.
+
+So whatever reads the text (searching, a screen reader, the marks of tokens) finds what was written; what is selected or
+marked of a formula is all of it. The picture stands on the base line of its line: Qt puts one as far below that as the
+descent of its own font, so the font's size is chosen for that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextImageFormat,
+)
+from PySide6.QtWidgets import QTextEdit
+from shiboken6 import isValid
+
+from app.ui.formula_pictures import Key, Picture, formula_pictures
+from app.ui.formulas import DISPLAY, END, INLINE, LINE, tex_of
+from app.ui.theme import colours
+
+FORMULA = QTextFormat.Property.UserProperty + 1
+"""The property of a format by which text belongs to a formula: its number."""
+PICTURE = "\ufffc"
+PARAGRAPHS = str.maketrans({"\u2029": "\n", "\u2028": "\n", "\u00a0": " "})
+"""What Qt has in a selection in place of ends of lines, and of spaces."""
+
+_KEEP = QTextCursor.MoveMode.KeepAnchor
+_LINE_END = "\u2028"
+_LETTERS = 1.12
+"""The letters of the font for formulas are smaller than those of the same size around them."""
+_MARKS = re.compile(f"[{INLINE}{DISPLAY}{LINE}{END}]")
+_SPACE_BEHIND = re.compile(r"[.,;:]? (?=.)")
+_SIZES = {1: 1.2, 2: 1.5}  # by Qt's FontSizeAdjustment, which headings have
+
+
+@dataclass(slots=True)
+class _Formula:
+    key: Key
+    colour: str
+    is_drawn: bool = False
+
+
+class _Range(NamedTuple):
+    start: int
+    end: int
+
+
+class FormulaLayout:
+    """The formulas of one text.
+
+    Attributes:
+        draws: whether they are drawn here.
+    """
+
+    def __init__(self, view: QTextEdit, on_drawn: Callable[[list[int]], None]) -> None:
+        self._view = view
+        self._on_drawn = on_drawn
+        self._formulas: dict[int, _Formula] = {}
+        self._number = 0
+        self.draws = True
+        self._is_asking = False
+
+    # --- content --------------------------------------------------------------------------------------
+
+    def clear(self) -> None:
+        """Know nothing of the text any more."""
+        self._formulas.clear()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Wait for no picture any more."""
+        if self._is_asking:
+            self._is_asking = False
+            formula_pictures().forget(self)
+
+    def take(self, start: int) -> None:
+        """Take the marks out of what was rendered from a place on, and have what is between them drawn."""
+        block = self._view.document().findBlock(start)
+        found = False
+        while block.isValid():
+            if _MARKS.search(block.text()):
+                self._take_block(block)
+                found = True
+            block = block.next()
+        if found:
+            self.draw()
+
+    def _take_block(self, block: QTextBlock) -> None:
+        text, at = block.text(), block.position()
+        marks = [(at + _units(text[:i]), letter) for i, letter in enumerate(text) if letter in (INLINE, DISPLAY, END)]
+        pairs = [(begin, end) for begin, end in pairwise(marks) if begin[1] != END and end[1] == END]
+        numbered = list(enumerate(pairs, self._number + 1))
+        self._number += len(pairs)
+        for number, ((start, letter), (end, _)) in reversed(numbered):  # from the end, so that places stay right
+            self._take_formula(block, _Range(start, end), number, is_display=letter == DISPLAY)
+        text, at = block.text(), block.position()
+        for found in reversed(list(_MARKS.finditer(text))):
+            _replace(block, at + _units(text[: found.start()]), _LINE_END if found[0] == LINE else "")
+
+    def _take_formula(self, block: QTextBlock, place: _Range, number: int, *, is_display: bool) -> None:
+        """Note a formula between two marks; take the first mark and leave the one behind it."""
+        start, end = place
+        cursor = QTextCursor(block)
+        if is_display:
+            _end_line_behind(block, end + 1)
+        _replace(block, start, "")
+        cursor.setPosition(start)
+        cursor.setPosition(end - 1, _KEEP)
+        shape = cursor.charFormat()
+        size = self._size_px() * _SIZES.get(shape.intProperty(QTextFormat.Property.FontSizeAdjustment), 1.0)
+        is_own = shape.foreground().style() != Qt.BrushStyle.NoBrush
+        colour = shape.foreground().color().name() if is_own else colours().text
+        tex = tex_of(cursor.selectedText().replace(LINE, "\n"))
+        key = Key(tex, is_display, round(size * _LETTERS, 2), self._view.devicePixelRatioF())
+        self._formulas[number] = _Formula(key, colour)
+        mark = QTextCharFormat()
+        mark.setProperty(FORMULA, number)
+        cursor.mergeCharFormat(mark)
+        if is_display and start > block.position():
+            _end_line(block, start - 1)
+
+    def _size_px(self) -> float:
+        return float(self._view.document().defaultFont().pointSizeF() * self._view.logicalDpiY() / 72)
+
+    # --- pictures -------------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """Show the pictures that there are, and ask for the others while the text can be seen."""
+        if not self.draws or not isValid(self._view):
+            return
+        waiting = {number: formula for number, formula in sorted(self._formulas.items()) if not formula.is_drawn}
+        if not formula_pictures().is_on or not waiting:
+            return
+        pictures = {number: formula_pictures().picture(formula.key) for number, formula in waiting.items()}
+        ready = {number: picture for number, picture in pictures.items() if picture is not None}
+        if ready:
+            self._put(ready)
+        keys = [formula.key for number, formula in waiting.items() if number not in ready]
+        if keys and self._view.isVisible():
+            self._is_asking = True
+            formula_pictures().ask(self, keys)
+
+    def _put(self, ready: dict[int, Picture]) -> None:
+        cursor, places = QTextCursor(self._view.document()), list[int]()
+        cursor.beginEditBlock()
+        for number, place in reversed(_ranges(self._view.document()).items()):
+            if number in ready:
+                formula = self._formulas[number]
+                self._put_one(cursor, number, place, ready[number])
+                formula.is_drawn = True
+                places.append(place.end)
+        cursor.endEditBlock()
+        self._on_drawn(places)
+
+    def _put_one(self, cursor: QTextCursor, number: int, place: _Range, picture: Picture) -> None:
+        formula = self._formulas[number]
+        name = f"formula:{number}"
+        self._view.document().addResource(
+            QTextDocument.ResourceType.ImageResource, QUrl(name), picture.tinted(formula.colour)
+        )
+        cursor.setPosition(place.start)
+        cursor.setPosition(place.end, _KEEP)
+        cursor.mergeCharFormat(_unseen())
+        cursor.setPosition(place.end)
+        cursor.insertText(PICTURE, self._shape(name, number, picture))
+
+    def _shape(self, name: str, number: int, picture: Picture) -> QTextImageFormat:
+        shape = QTextImageFormat()
+        shape.setName(name)
+        shape.setWidth(picture.width)
+        shape.setHeight(picture.height)
+        shape.setProperty(FORMULA, number)
+        shape.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignBaseline)
+        family = self._view.document().defaultFont().family()
+        shape.setFontFamilies([family])
+        shape.setFontPointSize(max(0.1, picture.descent / _descent_of_point(family)))
+        return shape
+
+
+def _units(text: str) -> int:
+    """How many places of a document a text takes."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _replace(block: QTextBlock, place: int, instead: str) -> None:
+    """Put a text in place of one letter."""
+    cursor = QTextCursor(block)
+    cursor.setPosition(place)
+    cursor.setPosition(place + 1, _KEEP)
+    cursor.insertText(instead, cursor.charFormat())
+
+
+def _end_line(block: QTextBlock, place: int) -> None:
+    """Let a line end where a space stands."""
+    cursor = QTextCursor(block)
+    cursor.setPosition(place)
+    cursor.setPosition(place + 1, _KEEP)
+    if cursor.selectedText() == " ":
+        _replace(block, place, _LINE_END)
+
+
+def _end_line_behind(block: QTextBlock, place: int) -> None:
+    """Let a line end at the space that stands at a place, or behind a full stop there."""
+    cursor = QTextCursor(block)
+    cursor.setPosition(place)
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
+    if space := _SPACE_BEHIND.match(cursor.selectedText()):
+        _replace(block, place + space.end() - 1, _LINE_END)
+
+
+def _ranges(document: QTextDocument) -> dict[int, _Range]:
+    """Return where each formula stands, pictures included, from top to bottom."""
+    found: dict[int, _Range] = {}
+    block = document.begin()
+    while block.isValid():
+        walk = block.begin()
+        while not walk.atEnd():
+            piece = walk.fragment()
+            if number := piece.charFormat().intProperty(FORMULA):
+                start = found[number].start if number in found else piece.position()
+                found[number] = _Range(start, piece.position() + piece.length())
+            walk += 1
+        block = block.next()
+    return found
+
+
+def _unseen() -> QTextCharFormat:
+    """Return the format of a source that has its picture: of no width, and lower than any line."""
+    shape = QTextCharFormat()
+    shape.setForeground(QBrush(QColor(0, 0, 0, 0)))
+    shape.setProperty(QTextFormat.Property.FontPixelSize, 1)
+    shape.setFontLetterSpacingType(QFont.SpacingType.PercentageSpacing)
+    shape.setFontLetterSpacing(1)
+    return shape
+
+
+def _descent_of_point(family: str) -> float:
+    """How far a font reaches below the base line for each point of its size, in pixels."""
+    return max(0.01, QFontMetricsF(QFont(family, 100)).descent() / 100)
+
+
+# --- what is selected ---------------------------------------------------------------------------------
+
+
+def with_formulas(cursor: QTextCursor) -> QTextCursor:
+    """Return a selection that has whole formulas where it has a part of one."""
+    if not cursor.hasSelection():
+        return cursor
+    start, end = cursor.selectionStart(), cursor.selectionEnd()
+    document = cursor.document()
+    begin = _formula_at(document, start + 1)
+    finish = _formula_at(document, end)
+    if begin is None and finish is None:
+        return cursor
+    whole = QTextCursor(cursor)
+    whole.setPosition(min(start, begin.start) if begin is not None else start)
+    whole.setPosition(max(end, finish.end) if finish is not None else end, _KEEP)
+    return whole
+
+
+def selected_text(cursor: QTextCursor) -> str:
+    """Return what is selected, of formulas the source."""
+    return with_formulas(cursor).selectedText().replace(PICTURE, "")
+
+
+def _formula_at(document: QTextDocument, place: int) -> _Range | None:
+    """Return the formula that the letter before a place belongs to."""
+    block = document.findBlock(place - 1)
+    number, start, end = 0, 0, 0
+    walk = block.begin()
+    while not walk.atEnd():
+        piece = walk.fragment()
+        here = piece.charFormat().intProperty(FORMULA)
+        if here and here == number:
+            end = piece.position() + piece.length()
+        elif number and start < place <= end:
+            break
+        else:
+            number, start, end = here, piece.position(), piece.position() + piece.length()
+        walk += 1
+    return _Range(start, end) if number and start < place <= end else None

@@ -1,0 +1,354 @@
+"""Formulas in an answer: drawn in place when they are finished, their source in everything that reads the text."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QColor, QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QTextEdit
+
+from app.ui.blocks import BlockStream, blocks_of
+from app.ui.column import BlockColumn
+from app.ui.formula_layout import FORMULA, PICTURE
+from app.ui.formula_pictures import MOST_PICTURE_BYTES, Key, formula_pictures
+from app.ui.formulas import DISPLAY, END, INLINE, protect_formulas
+from app.ui.plain_text import plain_of
+from app.ui.prose import ProseView
+from app.ui.seen import seen_of
+from app.ui.theme import DARK, LIGHT
+from app.ui.transcript import Transcript
+from tests.chat.test_formula_drawing import NESTED
+
+ANSWER = """The roots of \\(ax^2 + bx + c = 0\\) cost $5 or $10:
+
+\\[
+x = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}
+\\]
+
+1. Of $\\Delta = 0$:
+   $$x_{1,2} = -\\frac{b}{2a}$$
+   a double root.
+"""
+
+
+@pytest.fixture
+def pictures():
+    """What draws formulas, at work."""
+    kept = formula_pictures()
+    kept.choose(is_on=True)
+    yield kept
+    kept.choose(is_on=False)
+    kept.close()()
+
+
+def written(view):
+    """The text without the pictures in it."""
+    return view.toPlainText().replace(PICTURE, "")
+
+
+def n_drawn(view):
+    return view.toPlainText().count(PICTURE)
+
+
+def shown(put, qtbot, markdown, n_formulas):
+    """Return a view of Markdown in which so many formulas are drawn."""
+    view = put(ProseView(), 600, 300)
+    view.append(markdown)
+    qtbot.waitUntil(lambda: n_drawn(view) == n_formulas)
+    return view
+
+
+def picture_places(view):
+    text, places = view.toPlainText(), []
+    while (at := text.find(PICTURE, places[-1] + 1 if places else 0)) >= 0:
+        places.append(at)
+    return places
+
+
+# --- what is one ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it costs $5 or $6",
+        "between $5 and 10$ maybe",
+        "$5 (was 7$)",
+        "spent $1,000; got 500 back$",
+        "from $10 million to 20 million$",
+        "$HOME is set, see also PATH$",
+        "US$5 or CA$6, ($5–$10)",
+        "`$a_b$` and ``\\(x\\)`` are code",
+        "\\$x\\$",
+        "> $$\n> x\n> $$",
+    ],
+)
+def test_money_words_and_code_are_never_drawn(text):
+    marked = protect_formulas(text, is_marked=True)
+    assert not set(marked) & {INLINE, DISPLAY, END}
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("so $x$ is", INLINE),
+        ("so $\\text{the speed of light}$ is", INLINE),
+        ("so \\(x\\) is", INLINE),
+        ("so $$x$$ is", INLINE),
+        ("so \\[x\\] is", INLINE),
+        ("$$\nx\n$$", DISPLAY),
+        ("that is\n\\[x\\].\nwhere", DISPLAY),
+        ("1. $$x$$", DISPLAY),
+    ],
+)
+def test_a_formula_on_lines_of_its_own_is_told_from_one_in_a_line(text, mark):
+    marked = protect_formulas(text, is_marked=True)
+    assert [letter for letter in marked if letter in (INLINE, DISPLAY)] == [mark]
+
+
+# --- drawn ------------------------------------------------------------------------------------------------
+
+
+def test_formulas_are_drawn_in_place_of_their_source(put, qtbot, pictures):
+    view = put(ProseView(), 600, 300)
+    view.append(ANSWER)
+    before = view.height_for(600)
+    assert n_drawn(view) == 0
+    assert "b^2 - 4ac" in written(view)
+    qtbot.waitUntil(lambda: n_drawn(view) == 4)
+    assert written(view) == (
+        "The roots of \\(ax^2 + bx + c = 0\\) cost $5 or $10:\n\\[\nx = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}\n\\]\n"
+        "Of $\\Delta = 0$:\n$$x_{1,2} = -\\frac{b}{2a}$$\na double root."
+    )
+    assert view.height_for(600) != before
+    cursor = QTextCursor(view.document())
+    cursor.setPosition(picture_places(view)[0])
+    line = cursor.block().layout().lineAt(0)
+    text_end = line.cursorToX(len("The roots of "))[0]
+    source_end = line.cursorToX(picture_places(view)[0])[0]
+    assert source_end - text_end < 1.0  # the source is in the line, and takes no room there
+
+
+def test_a_picture_stands_on_the_base_line(put, qtbot, pictures):
+    view = shown(put, qtbot, "Deep is $\\frac{a}{b}$ and high is $x^2$ here.\n", 2)
+    line = view.document().firstBlock().layout().lineAt(0)
+    deep, high = (_format(view, place) for place in picture_places(view))
+    assert line.descent() > 1.5 * view.fontMetrics().descent()  # the fraction's lower part is below it
+    assert deep.height() > high.height()
+    picture = pictures.picture(Key("\\frac{a}{b}", False, *_size(view)))
+    assert abs(line.descent() - picture.descent) < 1.0
+
+
+def _format(view, place):
+    cursor = QTextCursor(view.document())
+    cursor.setPosition(place + 1)
+    assert cursor.charFormat().intProperty(FORMULA)
+    return cursor.charFormat().toImageFormat()
+
+
+def _size(view):
+    pt = view.document().defaultFont().pointSizeF()
+    return round(pt * view.logicalDpiY() / 72 * 1.12, 2), view.devicePixelRatioF()
+
+
+def test_a_picture_has_the_colour_of_the_text_around_it(put, qtbot, pictures, theme):
+    view = shown(put, qtbot, "$\\rule{3em}{3em}\\blacksquare\\blacksquare\\blacksquare$\n\n> $\\blacksquare$\n", 2)
+    for scheme in (LIGHT, DARK):
+        theme.choose("dark" if scheme.is_dark else "light", "normal")
+        assert n_drawn(view) == 2  # at once: another colour takes no drawing
+        image = view.grab().toImage()
+        found = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+        assert QColor(scheme.text).name() in found
+        assert QColor(scheme.muted).name() in found
+    theme.choose("light", "high")
+    assert n_drawn(view) == 2
+
+
+def test_a_picture_is_as_sharp_as_the_screen(pictures, qtbot):
+    class Asker:
+        def draw(self):
+            pass
+
+    asker, plain, sharp = Asker(), Key("x^2", False, 20.0, 1.0), Key("x^2", False, 20.0, 2.0)
+    pictures.ask(asker, (plain, sharp))
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    small, large = pictures.picture(plain), pictures.picture(sharp)
+    assert abs(large.image.width() - 2 * small.image.width()) <= 2
+    assert abs(large.width - small.width) <= 1
+    assert any(small.image.pixelColor(x, y).alpha() > 128 for x in range(8) for y in range(small.image.height()))
+
+
+def test_one_that_cannot_be_drawn_stays_as_it_was_written(put, qtbot, pictures):
+    view = put(ProseView(), 600, 300)
+    view.append(f"$\\foo{{x}}$ and\n$$\n{NESTED}\n$$\nand $y$.\n")
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    assert n_drawn(view) == 1
+    assert written(view) == f"$\\foo{{x}}$ and\n$$\n{NESTED}\n$$\nand $y$."
+    view.on_colours_changed()
+    assert pictures.n_waiting == 0  # what cannot be drawn is not asked for again
+    assert n_drawn(view) == 1
+
+
+def test_hostile_text_is_shown(put, qtbot, pictures):
+    bomb = "\\def\\a{\\a\\a}\\a"
+    view = put(ProseView(), 600, 300)
+    text = (
+        f"$${'{' * 1900}$$ ![x](formula:1) $\\input{{/etc/passwd}}$ $\\href{{http://127.0.0.1:9/}}{{y}}$\n\n"
+        f"${'{' * 290}$ \\[{bomb * 50}\\] [$x$](https://example.org) **$z$**\n"
+    )
+    view.append(text)
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    assert n_drawn(view) == 3
+    assert "[image: x formula:1]" in written(view)
+
+
+# --- streaming --------------------------------------------------------------------------------------------
+
+
+def test_a_growing_answer_draws_what_is_finished(put, qtbot, pictures):
+    stream, view = BlockStream(), put(ProseView(), 600, 300)
+
+    def feed(text):
+        stream.feed(text)
+        view.show_block(stream.blocks[0])
+
+    feed("First $a$ and\n\n")
+    feed("then $b$ and $c$ in the tail, which")
+    qtbot.waitUntil(lambda: n_drawn(view) == 1)
+    for word in (" grows", " and", " grows."):
+        feed(word)
+    assert written(view) == "First $a$ and\nthen $b$ and $c$ in the tail, which grows and grows."
+    feed("\n\nEnd")
+    qtbot.waitUntil(lambda: n_drawn(view) == 3)
+    stream.close()
+    view.show_block(stream.blocks[0])
+    assert written(view) == "First $a$ and\nthen $b$ and $c$ in the tail, which grows and grows.\nEnd"
+    assert n_drawn(view) == 3
+
+
+# --- what reads the text ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def column(put, qtbot, pictures):
+    column = put(BlockColumn("Answer"), 600, 400)
+    column.lay_out(600)
+    column.show_blocks(blocks_of(ANSWER))
+    qtbot.waitUntil(lambda: n_drawn(column.parts[0]) == 4)
+    return column
+
+
+def test_copying_a_part_of_a_formula_copies_its_source(column, qtbot):
+    view = column.parts[0]
+    cursor = QTextCursor(view.document())
+    first, second = picture_places(view)[:2]
+    viewport, selection = view.viewport(), column.selection
+    cursor.setPosition(len("The "))
+    start = view.cursorRect(cursor).center()
+    cursor.setPosition(first + 1)
+    middle = view.cursorRect(cursor).center() - QPoint(20, 0)
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
+    cursor.setPosition(len("The "))
+    cursor.setPosition(first, QTextCursor.MoveMode.KeepAnchor)  # as far as the left half of the picture
+    view.setTextCursor(cursor)
+    assert selection.text == "roots of \\(ax^2 + bx + c = 0\\)"
+    cursor.setPosition(first)
+    cursor.setPosition(first + 1, QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    assert selection.text == "\\(ax^2 + bx + c = 0\\)"
+    assert view.createMimeDataFromSelection().text() == selection.text
+    cursor.setPosition(second - 3)
+    cursor.setPosition(second + 1, QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    assert selection.text == "\\[\nx = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}\n\\]"
+    cursor.setPosition(first + 1)
+    cursor.setPosition(first + 6, QTextCursor.MoveMode.KeepAnchor)
+    view.setTextCursor(cursor)
+    assert selection.text == " cost"
+    assert view.cursorForPosition(middle).position() <= first + 1
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=start)
+
+
+def test_copying_all_copies_the_source(column):
+    column.selection.select_all()
+    assert "\\[\nx = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}\n\\]" in column.selection.text
+    assert PICTURE not in column.selection.text
+    assert column.selection.text == plain_of(column.blocks)
+
+
+def test_what_is_found_in_a_formula_is_marked_on_its_picture(column):
+    view = column.parts[0]
+    column.show_found("sqrt")
+    (mark,) = QTextEdit.extraSelections(view)
+    second = picture_places(view)[1]
+    assert mark.cursor.selectionStart() < second - 10
+    assert mark.cursor.selectionEnd() == second + 1
+    assert sum("sqrt" in seen_of(block) for block in column.blocks) == 1
+    assert column.place_found(0, 0) > 0
+
+
+def test_what_is_found_before_it_is_drawn_is_marked_on_its_picture_then(put, qtbot, pictures):
+    view = put(ProseView(), 600, 300)
+    view.append("So $\\sqrt{x}$ is.\n")
+    view.highlights.find("sqrt")
+    qtbot.waitUntil(lambda: n_drawn(view) == 1)
+    (mark,) = QTextEdit.extraSelections(view)
+    assert mark.cursor.selectionEnd() == picture_places(view)[0] + 1
+
+
+def test_a_screen_reader_reads_the_source(column):
+    text = QAccessible.queryAccessibleInterface(column.parts[0]).textInterface()
+    said = text.text(0, text.characterCount())
+    assert "\\(ax^2 + bx + c = 0\\)" in said
+    assert "x_{1,2} = -\\frac{b}{2a}" in said
+
+
+def test_where_tokens_are_marked_the_source_stays(put, qtbot, pictures):
+    column = put(BlockColumn("Answer"), 600, 400)
+    column.lay_out(600)
+    column.show_blocks(blocks_of("So $x$ is.\n"))
+    qtbot.waitUntil(lambda: n_drawn(column.parts[0]) == 1)
+    column.show_sources()
+    assert column.parts[0].toPlainText() == "So $x$ is."
+
+
+# --- bounds -----------------------------------------------------------------------------------------------
+
+
+def test_only_what_is_near_the_screen_is_asked_for(put, qtbot, pictures):
+    transcript = put(Transcript(), 800, 400)
+    answer = "".join(
+        f"Line {n} of $x_{{{n}}} = {n}$ and\n\n$$y_{{{n}}} = \\frac{{1}}{{{n}}}$$\n\n" for n in range(2000)
+    )
+    view = transcript.begin_answer()
+    view.add_text(answer)
+    transcript.end_answer(view)
+    qtbot.waitUntil(lambda: view.text and any(n_drawn(part) for part in view.column.parts))
+    n_here = sum(part.toPlainText().count("$") for part in view.column.parts)
+    assert pictures.n_waiting < 200 < 6000
+    assert n_here < 1200
+    transcript.go_to_message(0)
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    assert pictures.n_bytes < MOST_PICTURE_BYTES
+
+
+def test_what_nobody_sees_any_more_is_not_waited_for(put, qtbot, pictures):
+    view = put(ProseView(), 600, 300)
+    view.append(f"$$\n{NESTED}\n$$\n\n$a$ and $b$\n")
+    assert pictures.n_waiting == 3
+    view.hide()
+    assert pictures.n_waiting == 0
+    view.show()
+    qtbot.waitUntil(lambda: n_drawn(view) == 2)
+
+
+def test_nothing_is_drawn_where_sources_are_wanted(put, qtbot, pictures):
+    pictures.choose(is_on=False)
+    view = put(ProseView(), 600, 300)
+    view.append(ANSWER)
+    assert pictures.n_waiting == 0
+    assert n_drawn(view) == 0
+    pictures.choose(is_on=True)
+    view.on_colours_changed()
+    qtbot.waitUntil(lambda: n_drawn(view) == 4)
