@@ -81,10 +81,15 @@ class Archive(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Added(NamedTuple):
-    """What came in of it, by its number here: conversations, and the folders that were made for them."""
+    """What came in of it and was not there, by its number here."""
 
     conversation_ids: tuple[int, ...] = ()
     folder_ids: tuple[int, ...] = ()
+    preset_ids: tuple[int, ...] = ()
+
+    def joined(self, other: Added) -> Added:
+        """Return what both are."""
+        return Added(*(ours + theirs for ours, theirs in zip(self, other, strict=True)))
 
 
 def archive_json(records: Iterable[ConversationRecord], shelf: Shelf | None = None) -> bytes:
@@ -178,7 +183,7 @@ def add_records(store: ChatStore, records: Sequence[ConversationRecord]) -> Adde
 
 
 def take_back(store: ChatStore, added: Added) -> None:
-    """Erase conversations that were added, and the folders that were made for them unless others are in them by now."""
+    """Erase what was added; a folder in which somebody has put something else by now stays."""
     with store.transaction():
         for conversation_id in added.conversation_ids:
             store.delete(conversation_id)
@@ -188,9 +193,11 @@ def take_back(store: ChatStore, added: Added) -> None:
         )
         for folder_id in empty.intersection(added.folder_ids):
             store.folders.delete(folder_id)
+        for preset_id in added.preset_ids:
+            store.presets.delete(preset_id)
 
 
-def add_shelf(store: ChatStore, shelf: Shelf, note: Progress = no_progress) -> None:
+def add_shelf(store: ChatStore, shelf: Shelf, note: Progress = no_progress) -> Added:
     """Make the folders that are not there, and add the presets; what has the same name and is another is kept.
 
     Args:
@@ -198,13 +205,15 @@ def add_shelf(store: ChatStore, shelf: Shelf, note: Progress = no_progress) -> N
         shelf: what.
         note: is told how far that is; what it raises leaves nothing of it.
     """
+    made = []
     with store.transaction():
         there = {folder.name for folder in store.folders.all()}
         for n_done, name in enumerate(dict.fromkeys(map(folder_name, shelf.folders))):
             note(n_done, len(shelf.folders))
             if name and name not in there:
-                store.folders.create(name)
-        store.presets.add(shelf.presets, note)
+                made.append(store.folders.create(name).id)
+        presets = store.presets.add(shelf.presets, note)
+    return Added((), tuple(made), tuple(preset.id for preset in presets))
 
 
 def shelf_of(store: ChatStore) -> Shelf:

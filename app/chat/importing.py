@@ -44,9 +44,6 @@ class Imported:
         """Say what was found."""
         n = sum(len(record.messages) for record in self.records)
         said = f"{counted(len(self.records), 'conversation')} with {counted(n, 'message')} ({self.format_name})."
-        if self.shelf:
-            folders, presets = counted(len(self.shelf.folders), "folder"), counted(len(self.shelf.presets), "preset")
-            said = f"{said} Beside them {folders} and {presets}."
         missing = ", ".join(f"{number} {name}" for name, number in self.left_out)
         return f"{said} Left out: {missing}." if missing else said
 

@@ -113,6 +113,9 @@ class Presets:
     def add(self, presets: Sequence[Preset], note: Progress = no_progress) -> tuple[Preset, ...]:
         """Add imported presets; one whose name is taken by other settings gets a number behind its name.
 
+        Returns:
+            Those that were not there.
+
         Args:
             presets: what is to be there; one without a name is left out.
             note: is told how many are; what it raises leaves none of them.
@@ -129,7 +132,7 @@ class Presets:
                 place = _place(name, preset.settings, present, numbers)
                 if place.casefold() not in present:
                     present[place.casefold()] = self.save(place, preset.settings)
-                added.append(present[place.casefold()])
+                    added.append(present[place.casefold()])
         return tuple(added)
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from app.chat.archive import add_records, add_shelf, shelf_of
+from app.chat.archive import Added, add_records, add_shelf, shelf_of
 from app.chat.backup import Manifest, back_up
 from app.chat.backup import restore as restore_backup
 from app.chat.conversation import counted
@@ -152,17 +152,22 @@ def import_chats(chosen: ChatsImportOptions) -> None:
     All files are read before any is added, and all are added, or none.
     """
     read = [(path, read_path(path)) for path in chosen.files]
-    done = []
+    done, added = [], Added()
     with closing(_open()) as store, store.transaction():
         for path, found in read:
-            ids = add_records(store, found.records).conversation_ids
-            add_shelf(store, found.shelf)
+            came = add_records(store, found.records).joined(add_shelf(store, found.shelf))
+            added = added.joined(came)
             n_messages = sum(len(record.messages) for record in found.records)
-            done.append(ImportedFile(str(path), found.format_name, ids, n_messages, dict(found.left_out)))
+            done.append(
+                ImportedFile(str(path), found.format_name, came.conversation_ids, n_messages, dict(found.left_out))
+            )
     if chosen.as_json:
         _print(done)
     else:
         sys.stdout.write("".join(f"{path}: {found.words()}\n" for path, found in read))
+        numbers = {"folder": len(added.folder_ids), "preset": len(added.preset_ids)}
+        if things := ", ".join(counted(n, what) for what, n in numbers.items() if n):
+            sys.stdout.write(f"Also added: {things}.\n")
 
 
 def backup_chats(chosen: ChatsBackupOptions) -> None:

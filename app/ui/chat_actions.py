@@ -58,7 +58,7 @@ class ChatActions(QObject):
                 in_menu=False,
             ),
             WindowAction("chat.write", tr("Write a message"), write, group, ("Ctrl+L",), in_menu=False),
-            WindowAction("chat.attach", tr("Attach text files…"), window.composer.choose_files, group, in_menu=False),
+            WindowAction("chat.attach", tr("Attach files…"), window.composer.choose_files, group, in_menu=False),
             WindowAction(
                 "chat.escape",
                 tr("Stop the answer, or leave what is open"),

@@ -58,7 +58,7 @@ class Composer(QFrame):
         self.queue_line = ComposerLine(tr("Write it on"))
         self._queue = MessageQueue(self.queue_line)
         self.edit_line = ComposerLine(tr("Leave it as it is (Esc)"))
-        self._attach = IconButton("attach", tr("Attach text files"))
+        self._attach = IconButton("attach", tr("Attach files"))
         self._attach.clicked.connect(self.choose_files)
         self._button = named(QPushButton(), "send")
         self._button.setFixedSize(_BUTTON_PX, _BUTTON_PX)
@@ -203,7 +203,7 @@ class Composer(QFrame):
 
     def choose_files(self) -> None:
         """Ask which files are to go with the message."""
-        dialog = QFileDialog(self.window(), tr("Attach text files"))
+        dialog = QFileDialog(self.window(), tr("Attach files"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(lambda names: self.take_paths([Path(name) for name in names]))
         dialog.finished.connect(dialog.deleteLater)

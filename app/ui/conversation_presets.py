@@ -109,16 +109,24 @@ class Presets(QObject):
             self._keep(dialog, name, settings)
 
     def _keep(self, dialog: ConversationDialog, name: str, settings: ConversationSettings) -> None:
-        self._do(dialog, lambda: self._stored.save(name, settings), tr("Saved as “{name}”.").format(name=name))
+        def save() -> str:
+            self._stored.save(name, settings)
+            return tr("Saved as “{name}”.").format(name=name)
+
+        self._do(dialog, save)
 
     def rename(self, dialog: ConversationDialog, preset: Preset, name: str) -> None:
         """Give a preset another name."""
-        self._do(dialog, lambda: self._stored.rename(preset.id, name), "")
+        self._do(dialog, lambda: self._stored.rename(preset.id, name))
 
     def delete(self, dialog: ConversationDialog, preset: Preset) -> None:
         """Delete a preset."""
-        words = tr("The preset “{name}” was deleted.").format(name=preset.name)
-        self._do(dialog, lambda: self._stored.delete(preset.id), words)
+
+        def delete() -> str:
+            self._stored.delete(preset.id)
+            return tr("The preset “{name}” was deleted.").format(name=preset.name)
+
+        self._do(dialog, delete)
 
     def read(self, dialog: ConversationDialog, path: Path) -> None:
         """Add the presets of a file."""
@@ -131,8 +139,7 @@ class Presets(QObject):
                 tr("{name} cannot be read: {strerror}.").format(name=path.name, strerror=said(fault.strerror or ""))
             )
         else:
-            words = tr("%n preset(s) (was|were) added.", None, len(found))
-            self._do(dialog, lambda: self._stored.add(found), words)
+            self._do(dialog, lambda: tr("%n preset(s) (was|were) added.", None, len(self._stored.add(found))))
 
     def write(self, dialog: ConversationDialog, path: Path) -> None:
         """Write all presets to a file."""
@@ -143,9 +150,10 @@ class Presets(QObject):
         else:
             dialog.say(tr("Exported to {path}.").format(path=path))
 
-    def _do(self, dialog: ConversationDialog, work: Callable[[], object], words: str) -> None:
+    def _do(self, dialog: ConversationDialog, work: Callable[[], str | None]) -> None:
+        """Do something and say what it says, or why it could not be done."""
         try:
-            work()
+            words = work() or ""
         except StoreError as fault:
             words = fault_words(fault)
         self.forget()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import closing
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -184,9 +184,12 @@ class DataControl(QObject):
             self._parent,
             tr("Restore this backup?"),
             tr(
-                "It holds {conversations_words} of {made_at:%Y-%m-%d %H:%M} UTC. They take the place of what "
-                "is here, which is kept in a folder. The window closes and opens anew."
-            ).format(conversations_words=conversations_words(manifest.n_conversations), made_at=manifest.made_at),
+                "It was made on {made_at:%Y-%m-%d, %H:%M} and holds {conversations_words}, with settings and "
+                "baselines. What is here now is replaced by that, and kept in a folder. The window closes and opens "
+                "again."
+            ).format(
+                conversations_words=conversations_words(manifest.n_conversations), made_at=manifest.made_at.astimezone()
+            ),
             tr("Restore"),
         )
         question.ask(lambda: self.on_restore(path), self._forget_question)
@@ -197,11 +200,12 @@ class DataControl(QObject):
     async def _import(self, paths: list[Path]) -> None:
         found = await self._do(tr("Reading…"), partial(_read_all, paths))
         try:
-            await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
+            added = await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
         finally:
             self._chats.refresh()  # also of what was seen for a moment and is gone again
         self.presets_added.emit()
-        self._say(" ".join(found_words(path.name, one) for path, one in zip(paths, found, strict=True)))
+        words = [found_words(path.name, one) for path, one in zip(paths, found, strict=True)]
+        self._say(" ".join((*words, *also_words(added))))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         if any(not task.done() for task in self._tasks):  # one that has ended stays in the set for a moment
@@ -247,7 +251,7 @@ def export_everything(store: ChatStore, path: Path, note: Progress) -> int:
         return len(ids)
 
 
-def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> None:
+def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> archive.Added:
     """Add conversations one after the other, so that the window can save in between; all of them, or none."""
     records = [record for one in found for record in one.records]
     added: list[archive.Added] = []
@@ -257,12 +261,12 @@ def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> N
                 note(number, len(records))
                 added.append(archive.add_records(own, [record]))
             with own.transaction():
-                for one in found:
-                    archive.add_shelf(own, one.shelf, note)
+                added += [archive.add_shelf(own, one.shelf, note) for one in found]
         except BaseException:
             for came in reversed(added):  # a folder that the first made is empty then
                 archive.take_back(own, came)
             raise
+    return reduce(archive.Added.joined, added, archive.Added())
 
 
 def _own(store: ChatStore) -> ChatStore:
@@ -301,17 +305,20 @@ def found_words(name: str, found: Imported) -> str:
         messages_words=tr("{n:,} message(s)", None, n).format(n=n),
         format_name=found.format_name,
     )
-    if found.shelf:
-        beside = tr("Beside them {folders_words} and {presets_words}.").format(
-            folders_words=tr("%n folder(s)", None, len(found.shelf.folders)),
-            presets_words=tr("%n preset(s)", None, len(found.shelf.presets)),
-        )
-        words = f"{words} {beside}"
     if found.left_out:
         missing = ", ".join(f"{number:,} {said(what)}" for what, number in found.left_out)
         without = tr("Left out: {missing}.").format(missing=missing)
         words = f"{words} {without}"
     return words
+
+
+def also_words(added: archive.Added) -> list[str]:
+    """Say what came in beside conversations, if anything did that was not there."""
+    n_folders, n_presets = len(added.folder_ids), len(added.preset_ids)
+    there = [tr("%n folder(s)", None, n_folders)] * bool(n_folders) + [tr("%n preset(s)", None, n_presets)] * bool(
+        n_presets
+    )
+    return [tr("Also added: {things}.").format(things=", ".join(there))] if there else []
 
 
 def export_day() -> str:

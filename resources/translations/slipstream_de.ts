@@ -868,8 +868,8 @@ Strg + Rad oder + − zoomt, Ziehen oder Umschalt + ← → verschiebt, ← → 
         <translation>Nachricht schreiben</translation>
     </message>
     <message>
-        <source>Attach text files…</source>
-        <translation>Textdateien anhängen…</translation>
+        <source>Attach files…</source>
+        <translation>Dateien anhängen…</translation>
     </message>
     <message>
         <source>Stop the answer, or leave what is open</source>
@@ -1120,10 +1120,6 @@ gelöscht {when}, %n Nachrichten</numerusform>
         <translation>So lassen, wie es ist (Esc)</translation>
     </message>
     <message>
-        <source>Attach text files</source>
-        <translation>Textdateien anhängen</translation>
-    </message>
-    <message>
         <source>Pasted text</source>
         <translation>Eingefügter Text</translation>
     </message>
@@ -1137,6 +1133,10 @@ gelöscht {when}, %n Nachrichten</numerusform>
             <numerusform>Als Nächstes, wenn diese Antwort zu Ende ist: „{first}“ und %n weitere</numerusform>
             <numerusform>Als Nächstes, wenn diese Antwort zu Ende ist: „{first}“ und %n weitere</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
     </message>
     <message>
         <source>the answer; the old one stays as an alternative</source>
@@ -1966,12 +1966,16 @@ Einstellungen: {config_dir}</translation>
         <translation>Diese Sicherung wiederherstellen?</translation>
     </message>
     <message>
-        <source>It holds {conversations_words} of {made_at:%Y-%m-%d %H:%M} UTC. They take the place of what is here, which is kept in a folder. The window closes and opens anew.</source>
-        <translation>Sie enthält {conversations_words} vom {made_at:%Y-%m-%d %H:%M} UTC. Sie treten an die Stelle dessen, was hier ist; das bleibt in einem Ordner erhalten. Das Fenster schließt und öffnet sich neu.</translation>
+        <source>Also added: {things}.</source>
+        <translation>Außerdem hinzugefügt: {things}.</translation>
     </message>
     <message>
         <source>Restore</source>
         <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+        <source>It was made on {made_at:%Y-%m-%d, %H:%M} and holds {conversations_words}, with settings and baselines. What is here now is replaced by that, and kept in a folder. The window closes and opens again.</source>
+        <translation>Sie wurde am {made_at:%Y-%m-%d, %H:%M} angelegt und enthält {conversations_words}, mit Einstellungen und Baselines. Sie ersetzt, was jetzt hier ist; das bleibt in einem Ordner erhalten. Das Fenster schließt sich und öffnet sich neu.</translation>
     </message>
     <message>
         <source>Reading…</source>
@@ -2014,10 +2018,6 @@ Einstellungen: {config_dir}</translation>
             <numerusform>{n:,} Nachricht</numerusform>
             <numerusform>{n:,} Nachrichten</numerusform>
         </translation>
-    </message>
-    <message>
-        <source>Beside them {folders_words} and {presets_words}.</source>
-        <translation>Daneben {folders_words} und {presets_words}.</translation>
     </message>
     <message numerus="yes">
         <source>%n folder(s)</source>

@@ -49,6 +49,16 @@ def test_chats_come_in_are_listed_go_out_and_come_back(run, talk, tmp_path):
     assert "3 conversations" in run("export", "--all", "-o", tmp_path / "x", "--format", "txt")
 
 
+def test_what_comes_in_beside_conversations_is_said_where_it_was_not_there(run, tmp_path):
+    document = {"schema": "slipstream.chats/1", "exported_at": "2026-01-01T00:00:00Z", "conversations": []}
+    presets = [{"name": "Brief", "settings": {"top_k": 1}}]
+    files = [tmp_path / "one.json", tmp_path / "two.json"]
+    for file, folders in zip(files, (["A"], ["A", "B"]), strict=True):
+        file.write_text(json.dumps({**document, "folders": folders, "presets": presets}))
+    assert run("import", *files).splitlines()[-1] == "Also added: 2 folders, 1 preset."
+    assert "Also" not in run("import", *files)
+
+
 def test_one_file_that_cannot_be_read_keeps_all_out(run, talk, tmp_path):
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(SlipstreamError):

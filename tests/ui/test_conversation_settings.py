@@ -381,6 +381,8 @@ def test_presets_go_out_to_a_file_and_come_back(program, tmp_path):
         conversation.presets.read(dialog, path)
         assert "2 presets" in dialog.said.text()
         assert [preset.name for preset in store.presets.all()] == ["Calm", "Sums"]
+        conversation.presets.read(dialog, path)
+        assert dialog.said.text() == "0 presets were added."
         path.write_text(json.dumps({"schema": "other", "presets": []}))
         conversation.presets.read(dialog, path)
         assert "format" in dialog.said.text()

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 import qasync
 
+from app.chat.backup import read_manifest
 from app.chat.chat_settings import ConversationSettings
 from app.chat.importing import read_path
 from app.chat.store import ChatStore
@@ -271,6 +272,8 @@ def test_a_backup_is_made_checked_and_asked_about_before_it_is_restored(program,
         await program.until(lambda: program.controller.data.question is not None)
         question = program.controller.data.question
         assert "4 conversations" in question.informativeText()
+        made_at = read_manifest(path).made_at.astimezone()
+        assert f"{made_at:%Y-%m-%d, %H:%M}" in question.informativeText(), "by the clock on the wall"
         question.reject()
         await program.until(lambda: program.controller.data.question is None)
         assert wanted == []

@@ -15,7 +15,7 @@ from app.chat.conversation import Attachment
 from app.chat.importing import read_chats
 from app.chat.progress import no_progress
 from app.chat.store import ChatStore
-from app.ui.data_control import add_everything
+from app.ui.data_control import add_everything, also_words
 from tests.doubles import POEM
 from tests.ui.conftest import shows_dialog
 from tests.ui.test_answering import stored
@@ -271,10 +271,12 @@ def test_presets_and_folders_of_a_store_in_memory_are_asked_about_and_can_be_imp
     assert [(record.title, record.folder) for record in found.records] == [("in a folder", "New name")]
     assert found.shelf.folders == ("New name", "Fish")
     assert [(preset.name, preset.settings) for preset in found.shelf.presets] == [("Careful", saved)]
-    assert "2 folders and 1 preset" in found.words()
     with closing(ChatStore()) as store:
-        add_everything(store, [found], no_progress)
-        add_everything(store, [read_chats(archive_json((), found.shelf))], no_progress)  # nothing is there twice
+        assert also_words(add_everything(store, [found], no_progress)) == ["Also added: 2 folders, 1 preset."]
+        again = add_everything(
+            store, [read_chats(archive_json((), found.shelf))], no_progress
+        )  # nothing is there twice
+        assert also_words(again) == []
         assert [folder.name for folder in store.folders.all()] == ["New name", "Fish"]
         assert [(preset.name, preset.settings) for preset in store.presets.all()] == [("Careful", saved)]
 
