@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.ui.blocks import Block
 from app.ui.code_block import CodeLook, CodeView, rows_of
-from app.ui.heights import Heights
+from app.ui.heights import Heights, Place, Shifts, shifted
 from app.ui.prose import ProseView
 from app.ui.selecting import MessageSelection
 from app.ui.theme import GRID
@@ -45,6 +45,7 @@ class BlockColumn(QWidget):
         self._heights = Heights()
         self._parts: dict[int, Part] = {}
         self._looks: dict[int, CodeLook] = {}
+        self._moves: dict[int, tuple[int, Shifts]] = {}  # how often lines of a block were moved, and how the last time
         self._unfolded: set[int] = set()
         self._fold_of: list[int] = []  # for each block the thought that it belongs to, or -1
         self._top, self._bottom = -math.inf, math.inf
@@ -122,12 +123,12 @@ class BlockColumn(QWidget):
             self._heights.set(n, self._height_now(n))
         self.settle()
 
-    def show_sources(self) -> None:
-        """Show formulas as they were written, here and from now on."""
-        self._shows_sources = True
+    def show_sources(self, *, is_on: bool) -> None:
+        """Show formulas as they were written, or have them drawn, here and from now on."""
+        self._shows_sources = is_on
         for part in self.parts:
             if isinstance(part, ProseView):
-                part.show_sources()
+                part.show_sources(is_on=is_on)
 
     def say_thought(self, words: str) -> None:
         """Change what the head of the thoughts says."""
@@ -178,16 +179,18 @@ class BlockColumn(QWidget):
         self._top, self._bottom = top, bottom
         self.settle()
 
-    def anchor_at(self, y: float) -> tuple[int, int]:
-        """Name a place so that it is found again after heights have changed: a block, and pixels into it."""
+    def anchor_at(self, y: float) -> Place:
+        """Name a place so that it is found again after heights have changed."""
         if not self._blocks:
-            return 0, round(y)
+            return Place(0, round(y))
         n = self._heights.at(y)
-        return n, round(y) - self._heights.top(n)
+        return Place(n, round(y) - self._heights.top(n), self._moves.get(n, (0, ()))[0])
 
-    def place_of(self, anchor: tuple[int, int]) -> int:
+    def place_of(self, anchor: Place) -> int:
         """Where a place that was named is now."""
-        n, into = anchor
+        n, into, edition = anchor
+        now, shifts = self._moves.get(n, (0, ()))
+        into = shifted(into, shifts) if edition == now - 1 else into
         return self._heights.top(n) + into if n < len(self._heights) else into
 
     def build(self, n: int) -> Part | None:
@@ -293,9 +296,9 @@ class BlockColumn(QWidget):
             part.setAccessibleName(self.name)
             part.anchorClicked.connect(self.link_clicked)
             part.document().setTextWidth(self._width - self._indent(n))
-            if self._shows_sources:
-                part.show_sources()
+            part.show_sources(is_on=self._shows_sources)
             part.show_block(block)
+            part.lines_moved.connect(lambda shifts: self._on_lines_moved(n, shifts))
             part.height_changed.connect(lambda: self._on_part_height(n))
         self._parts[n] = part
         if not isinstance(part, ThoughtHead):
@@ -309,6 +312,9 @@ class BlockColumn(QWidget):
         part = self._parts.pop(n)
         part.hide()
         part.deleteLater()
+
+    def _on_lines_moved(self, n: int, shifts: Shifts) -> None:
+        self._moves[n] = self._moves.get(n, (0, ()))[0] + 1, shifts
 
     def _on_part_height(self, n: int) -> None:
         if not self._is_settling and (part := self._parts.get(n)) is not None:

@@ -8,7 +8,8 @@ descent of its own font, so the font's size is chosen for that.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -31,6 +32,7 @@ from shiboken6 import isValid
 
 from app.ui.formula_pictures import Key, Picture, formula_pictures
 from app.ui.formulas import DISPLAY, END, INLINE, LINE, tex_of
+from app.ui.heights import Shifts
 from app.ui.theme import colours
 
 FORMULA = QTextFormat.Property.UserProperty + 1
@@ -55,7 +57,9 @@ class _Formula:
     is_drawn: bool = False
 
 
-class _Range(NamedTuple):
+class Range(NamedTuple):
+    """A part of a text."""
+
     start: int
     end: int
 
@@ -65,14 +69,15 @@ class FormulaLayout:
 
     Attributes:
         draws: whether they are drawn here.
+        is_drawing: whether the text is changing while they are.
     """
 
-    def __init__(self, view: QTextEdit, on_drawn: Callable[[list[int]], None]) -> None:
+    def __init__(self, view: QTextEdit, on_drawn: Callable[[list[int], Shifts], None]) -> None:
         self._view = view
         self._on_drawn = on_drawn
         self._formulas: dict[int, _Formula] = {}
         self._number = 0
-        self.draws = True
+        self.draws, self.is_drawing = True, False
         self._is_asking = False
 
     # --- content --------------------------------------------------------------------------------------
@@ -97,8 +102,9 @@ class FormulaLayout:
                 self._take_block(block)
                 found = True
             block = block.next()
-        if found:
-            self.draw()
+        if found and self._may_draw():
+            self._put(self._ready())  # nobody has seen where its lines were
+            self._ask()
 
     def _take_block(self, block: QTextBlock) -> None:
         text, at = block.text(), block.position()
@@ -107,12 +113,12 @@ class FormulaLayout:
         numbered = list(enumerate(pairs, self._number + 1))
         self._number += len(pairs)
         for number, ((start, letter), (end, _)) in reversed(numbered):  # from the end, so that places stay right
-            self._take_formula(block, _Range(start, end), number, is_display=letter == DISPLAY)
+            self._take_formula(block, Range(start, end), number, is_display=letter == DISPLAY)
         text, at = block.text(), block.position()
         for found in reversed(list(_MARKS.finditer(text))):
             _replace(block, at + _units(text[: found.start()]), _LINE_END if found[0] == LINE else "")
 
-    def _take_formula(self, block: QTextBlock, place: _Range, number: int, *, is_display: bool) -> None:
+    def _take_formula(self, block: QTextBlock, place: Range, number: int, *, is_display: bool) -> None:
         """Note a formula between two marks; take the first mark and leave the one behind it."""
         start, end = place
         cursor = QTextCursor(block)
@@ -140,34 +146,59 @@ class FormulaLayout:
     # --- pictures -------------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Show the pictures that there are, and ask for the others while the text can be seen."""
-        if not self.draws or not isValid(self._view):
+        """Show the pictures that there are, and ask for the others while the text is in sight."""
+        if not self._may_draw():
             return
-        waiting = {number: formula for number, formula in sorted(self._formulas.items()) if not formula.is_drawn}
-        if not formula_pictures().is_on or not waiting:
-            return
-        pictures = {number: formula_pictures().picture(formula.key) for number, formula in waiting.items()}
-        ready = {number: picture for number, picture in pictures.items() if picture is not None}
-        if ready:
-            self._put(ready)
-        keys = [formula.key for number, formula in waiting.items() if number not in ready]
+        if ready := self._ready():
+            before = self._line_ends(ready)
+            self.is_drawing = True
+            places = self._put(ready)
+            self.is_drawing = False
+            after = self._line_ends(ready)
+            self._on_drawn(places, tuple(sorted((before[number], after[number]) for number in before)))
+        self._ask()
+
+    def _may_draw(self) -> bool:
+        return self.draws and formula_pictures().is_on and isValid(self._view)
+
+    def _ready(self) -> dict[int, Picture]:
+        waiting = {number: formula.key for number, formula in self._formulas.items() if not formula.is_drawn}
+        pictures = {number: formula_pictures().picture(key) for number, key in waiting.items()}
+        return {number: picture for number, picture in pictures.items() if picture is not None}
+
+    def _ask(self) -> None:
+        keys = [formula.key for _, formula in sorted(self._formulas.items()) if not formula.is_drawn]
         if keys and self._view.isVisible():
             self._is_asking = True
             formula_pictures().ask(self, keys)
 
-    def _put(self, ready: dict[int, Picture]) -> None:
+    def _put(self, ready: dict[int, Picture]) -> list[int]:
+        """Put pictures into the text; return where."""
         cursor, places = QTextCursor(self._view.document()), list[int]()
         cursor.beginEditBlock()
         for number, place in reversed(_ranges(self._view.document()).items()):
             if number in ready:
-                formula = self._formulas[number]
                 self._put_one(cursor, number, place, ready[number])
-                formula.is_drawn = True
+                self._formulas[number].is_drawn = True
                 places.append(place.end)
         cursor.endEditBlock()
-        self._on_drawn(places)
+        return places
 
-    def _put_one(self, cursor: QTextCursor, number: int, place: _Range, picture: Picture) -> None:
+    def _line_ends(self, numbers: Container[int]) -> dict[int, float]:
+        """Return where what is below the line begins, in pixels, that each of these formulas ends in."""
+        found = {}
+        for number, place in _ranges(self._view.document()).items():
+            if number in numbers:
+                block = self._view.document().findBlock(place.end)
+                lines = block.layout()
+                line = lines.lineForTextPosition(place.end - block.position())
+                is_last = not line.isValid() or line.lineNumber() == lines.lineCount() - 1
+                following = block.next() if is_last else block
+                top = self._view.document().documentLayout().blockBoundingRect(following).top()
+                found[number] = top if is_last else top + lines.lineAt(line.lineNumber() + 1).y()
+        return found
+
+    def _put_one(self, cursor: QTextCursor, number: int, place: Range, picture: Picture) -> None:
         formula = self._formulas[number]
         name = f"formula:{number}"
         self._view.document().addResource(
@@ -223,9 +254,9 @@ def _end_line_behind(block: QTextBlock, place: int) -> None:
         _replace(block, place + space.end() - 1, _LINE_END)
 
 
-def _ranges(document: QTextDocument) -> dict[int, _Range]:
+def _ranges(document: QTextDocument) -> dict[int, Range]:
     """Return where each formula stands, pictures included, from top to bottom."""
-    found: dict[int, _Range] = {}
+    found: dict[int, Range] = {}
     block = document.begin()
     while block.isValid():
         walk = block.begin()
@@ -233,7 +264,7 @@ def _ranges(document: QTextDocument) -> dict[int, _Range]:
             piece = walk.fragment()
             if number := piece.charFormat().intProperty(FORMULA):
                 start = found[number].start if number in found else piece.position()
-                found[number] = _Range(start, piece.position() + piece.length())
+                found[number] = Range(start, piece.position() + piece.length())
             walk += 1
         block = block.next()
     return found
@@ -257,40 +288,28 @@ def _descent_of_point(family: str) -> float:
 # --- what is selected ---------------------------------------------------------------------------------
 
 
-def with_formulas(cursor: QTextCursor) -> QTextCursor:
-    """Return a selection that has whole formulas where it has a part of one."""
-    if not cursor.hasSelection():
-        return cursor
+def drawn_ranges(document: QTextDocument) -> list[Range]:
+    """Return where the formulas of a text stand that are drawn, from top to bottom."""
+    if PICTURE not in document.toPlainText():
+        return []
+    return [one for one in _ranges(document).values() if document.characterAt(one.end - 1) == PICTURE]
+
+
+def with_formulas(cursor: QTextCursor, drawn: Sequence[Range]) -> QTextCursor:
+    """Return a selection that has whole formulas where it has a part of one that is drawn."""
     start, end = cursor.selectionStart(), cursor.selectionEnd()
-    document = cursor.document()
-    begin = _formula_at(document, start + 1)
-    finish = _formula_at(document, end)
-    if begin is None and finish is None:
+    if start == end or not drawn:
         return cursor
+    first = bisect_right(drawn, start, key=lambda one: one.start) - 1
+    last = bisect_left(drawn, end, key=lambda one: one.start) - 1
     whole = QTextCursor(cursor)
-    whole.setPosition(min(start, begin.start) if begin is not None else start)
-    whole.setPosition(max(end, finish.end) if finish is not None else end, _KEEP)
+    whole.setPosition(drawn[first].start if first >= 0 and start < drawn[first].end else start)
+    whole.setPosition(max(end, drawn[last].end) if last >= 0 else end, _KEEP)
     return whole
 
 
 def selected_text(cursor: QTextCursor) -> str:
     """Return what is selected, of formulas the source."""
-    return with_formulas(cursor).selectedText().replace(PICTURE, "")
-
-
-def _formula_at(document: QTextDocument, place: int) -> _Range | None:
-    """Return the formula that the letter before a place belongs to."""
-    block = document.findBlock(place - 1)
-    number, start, end = 0, 0, 0
-    walk = block.begin()
-    while not walk.atEnd():
-        piece = walk.fragment()
-        here = piece.charFormat().intProperty(FORMULA)
-        if here and here == number:
-            end = piece.position() + piece.length()
-        elif number and start < place <= end:
-            break
-        else:
-            number, start, end = here, piece.position(), piece.position() + piece.length()
-        walk += 1
-    return _Range(start, end) if number and start < place <= end else None
+    if not cursor.hasSelection():
+        return ""
+    return with_formulas(cursor, drawn_ranges(cursor.document())).selectedText().replace(PICTURE, "")

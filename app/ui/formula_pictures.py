@@ -26,8 +26,8 @@ MOST_KEPT_FAULTS = 2000
 _MOST_ONE_PICTURE_BYTES = 8 << 20
 _IDLE_S = 120.0
 """After so long without a formula the process that draws leaves."""
-_INDENT_PX, _APART_PX = 24, 3
-"""A formula on lines of its own is so far in, and so far from the lines above and below."""
+_INDENT_PX, _APART_PX = 24, 5
+"""A formula on lines of its own is so far in, and so far from the line above; lines are taller than what is in them."""
 _TOGETHER_MS = 40
 """Pictures that come within this time change the texts that they are for at once."""
 
@@ -258,7 +258,7 @@ def _painted(drawing: Drawing, key: Key) -> Picture | None:
     """Make a picture of outlines, sharp on the screen: a whole number of its pixels, the base line on one of them."""
     scale = key.size_px * key.ratio / EM
     aside, apart = (round(px * key.ratio) if key.is_display else 0 for px in (_INDENT_PX, _APART_PX))
-    above, below = ceil(max(0.0, -drawing.top) * scale) + apart, ceil(max(0.0, drawing.descent) * scale) + apart
+    above, below = ceil(max(0.0, -drawing.top) * scale) + apart, ceil(max(0.0, drawing.descent) * scale)
     width, height = ceil(drawing.width * scale) + aside, max(1, above + below)
     if 4 * width * height > _MOST_ONE_PICTURE_BYTES:
         return None

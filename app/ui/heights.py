@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import NamedTuple
+
+Shifts = tuple[tuple[float, float], ...]
+"""Where some lines of a text ended and where they end now, from top to bottom."""
+
+
+class Place(NamedTuple):
+    """A place in a column that is found again: pixels into a part, which may have had its lines moved since."""
+
+    n: int
+    into_px: int
+    edition: int = 0
+
+
+def shifted(y: int, shifts: Shifts) -> int:
+    """Return where what was at a place is now."""
+    above = [now - before for before, now in shifts if before <= y]
+    return round(y + above[-1]) if above else y
 
 
 class Heights:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from app.ui.formula_layout import with_formulas
+from app.ui.formula_layout import drawn_ranges, with_formulas
 from app.ui.theme import colours
 
 Selections = Sequence[QTextEdit.ExtraSelection]
@@ -76,6 +76,7 @@ class Highlights:
             if isinstance(self._edit, QPlainTextEdit)
             else QTextEdit.setExtraSelections
         )
-        for selection in self._found:
-            selection.cursor = with_formulas(selection.cursor)
+        drawn = drawn_ranges(self._edit.document()) if self._found else []
+        for selection in self._found if drawn else ():
+            selection.cursor = with_formulas(selection.cursor, drawn)
         show(self._edit, [*self.below, *self._found])  # type: ignore[arg-type]

@@ -232,11 +232,17 @@ class AnswerView(MessageView):
 
         self.trace = trace
         self.column.unfold_all()
-        self.column.show_sources()  # the marks lie over what the model wrote
+        self.column.show_sources(is_on=True)  # the marks lie over what the model wrote
         self.show_range(float("-inf"), float("inf"))
         self._colours = TokenColours(trace, self)
         self._below_column.insertWidget(self._below_column.count() - 1, self._colours.legend)
         self._mark_tokens()
+
+    def show_tokens(self, *, is_on: bool) -> None:
+        """Put the marks of the tokens on or take them off, if they are known."""
+        if self._colours is not None:
+            self.column.show_sources(is_on=is_on)
+            self._colours.show(is_on=is_on)
 
     def show_range(self, top: float, bottom: float) -> None:
         """Have widgets for what lies between; for everything, while tokens are marked."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.ui.heights import Heights
+from app.ui.heights import Heights, Place
 from app.ui.scroll_view import ScrollView
 from app.ui.theme import GRID
 
@@ -67,7 +67,7 @@ class MessageList(QObject):
         self._area, self._page = area, area.viewport()
         self._heights = Heights()
         self._is_placing = False
-        self._anchor: tuple[Item, tuple[int, int], int] | None = None
+        self._anchor: tuple[Item, Place, int] | None = None
         area.resized.connect(self.on_resized)
 
     # --- messages -------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class MessageList(QObject):
             if item.view is None or item.view is not self.kept:
                 self.drop(item)
                 self._heights.set(number, self._guess(item.text))
-        self._anchor = (here, (0, 0), GRID) if here is not None else None
+        self._anchor = (here, Place(0, 0), GRID) if here is not None else None
         self.place()
 
     def _guess(self, text: str) -> int:
@@ -201,7 +201,7 @@ class MessageList(QObject):
             return min(end, self._area.verticalScrollBar().value())
         item, anchor, offset = self._anchor
         number = self.items.index(item)
-        inside = item.view.place_of(anchor) if item.view is not None else anchor[1]
+        inside = item.view.place_of(anchor) if item.view is not None else anchor.into_px
         return max(0, min(end, self._heights.top(number) + inside - offset))
 
     def _note_anchor(self) -> None:
@@ -210,7 +210,7 @@ class MessageList(QObject):
         number = self._heights.at(y)
         item = self.items[number]
         top = self._heights.top(number)
-        inside = item.view.anchor_at(y - top) if item.view is not None else (0, y - top)
+        inside = item.view.anchor_at(y - top) if item.view is not None else Place(0, y - top)
         place = item.view.place_of(inside) if item.view is not None else y - top
         self._anchor = item, inside, top + place - y
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QMenu, QVBoxLayout, QWidget
 
 from app.chat.visible import visible
 from app.ui.column import BlockColumn
+from app.ui.heights import Place
 from app.ui.links import address_words
 from app.ui.message_foot import KEYS, MessageAction, MessageFoot, message_menu
 from app.ui.theme import GRID, colours
@@ -98,11 +99,11 @@ class MessageView(QWidget):
         """Have widgets for what lies between, in this message's own pixels."""
         self.column.show_range(top - self.column.y(), bottom - self.column.y())
 
-    def anchor_at(self, y: int) -> tuple[int, int]:
+    def anchor_at(self, y: int) -> Place:
         """Name a place in the message."""
         return self.column.anchor_at(y - self.column.y())
 
-    def place_of(self, anchor: tuple[int, int]) -> int:
+    def place_of(self, anchor: Place) -> int:
         """Where a place that was named is now."""
         return self.column.place_of(anchor) + self.column.y()
 

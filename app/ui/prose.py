@@ -41,6 +41,7 @@ from app.ui.theme import follow, see_through, text_font
 
 if TYPE_CHECKING:
     from app.ui.blocks import Block
+    from app.ui.heights import Shifts
 
 RENDER_EVERY_MS = 100
 COST_SHARE = 12
@@ -59,6 +60,7 @@ class ProseView(QTextBrowser):
     """A piece of prose as tall as its text; selectable, its links reported by ``anchorClicked``."""
 
     height_changed = Signal()
+    lines_moved = Signal(tuple)  # Shifts; before the height is said to have changed
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,6 +72,7 @@ class ProseView(QTextBrowser):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._formulas = FormulaLayout(self, self._on_drawn)
         self.document().setDocumentMargin(0)
         self.document().setDefaultFont(text_font(1.0))
         self.document().setIndentWidth(INDENT_PX)
@@ -83,8 +86,8 @@ class ProseView(QTextBrowser):
         self._is_raw = False  # it shows signs of Markdown
         self._is_typed = False  # something was added since it was rendered
         self._is_plain = False
+        self._is_rebuilding = False
         self._n_pieces = 0  # of the block that it shows
-        self._formulas = FormulaLayout(self, self._on_drawn)
         self._highlights = Highlights(self)
         self.highlighted.connect(lambda url: self.setToolTip(address_words(url)))
         follow(self.on_colours_changed)
@@ -232,15 +235,17 @@ class ProseView(QTextBrowser):
 
     # --- formulas -------------------------------------------------------------------------------------
 
-    def show_sources(self) -> None:
-        """Show the source of formulas, from now on."""
-        self._formulas.draws = False
+    def show_sources(self, *, is_on: bool) -> None:
+        """Show the source of formulas, or have them drawn, from now on."""
+        self._formulas.draws = not is_on
         self._render_all()
 
-    def _on_drawn(self, places: list[int]) -> None:
-        """Note where pictures have come into the text."""
+    def _on_drawn(self, places: list[int], shifts: Shifts) -> None:
+        """Note where pictures have come into the text, and how that has moved its lines."""
         self._tail_start += sum(1 for place in places if place <= self._tail_start)
         self._highlights.show_again()
+        self.lines_moved.emit(shifts)
+        self._fit()
 
     def createMimeDataFromSelection(self) -> QMimeData:
         """Give what is selected to where it is dragged: of formulas the source."""
@@ -310,7 +315,7 @@ class ProseView(QTextBrowser):
         return round(size.height()) + _MARGIN_PX + bar
 
     def _fit(self) -> None:
-        if self.height() != self._text_height():
+        if not (self._formulas.is_drawing or self._is_rebuilding) and self.height() != self._text_height():
             self.setFixedHeight(self._text_height())
             self.height_changed.emit()
 
@@ -320,12 +325,15 @@ class ProseView(QTextBrowser):
             return
         self._finished, self._tail, self._tail_formats = [], "", None
         self._formulas.clear()
+        self._is_rebuilding = True  # what is below need not jump up and back
         self.document().clear()
         for piece in finished:
             self.append(piece)
         if tail:
             self._render_tail(tail)
             self._tail = tail
+        self._is_rebuilding = False
+        self._fit()
 
 
 def leans_on_others(markdown: str) -> bool:

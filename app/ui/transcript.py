@@ -187,7 +187,7 @@ class Transcript(QWidget):
                 continue
             answer: AnswerView = view  # type: ignore[assignment]  # the view of an answer
             if answer.token_colours is not None:
-                answer.token_colours.show(is_on=is_on)
+                answer.show_tokens(is_on=is_on)
             elif is_on and (trace := self._known_trace(item)) is not None:
                 answer.trace_tokens(trace)
 

@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QTextEdit
 
 from app.ui.blocks import BlockStream, blocks_of
 from app.ui.column import BlockColumn
-from app.ui.formula_layout import FORMULA, PICTURE
+from app.ui.formula_layout import FORMULA, PICTURE, selected_text
 from app.ui.formula_pictures import MOST_PICTURE_BYTES, Key, formula_pictures
 from app.ui.formulas import DISPLAY, END, INLINE, protect_formulas
 from app.ui.plain_text import plain_of
 from app.ui.prose import ProseView
+from app.ui.scroll_view import ScrollView
 from app.ui.seen import seen_of
 from app.ui.theme import DARK, LIGHT
 from app.ui.transcript import Transcript
@@ -270,6 +271,16 @@ def test_copying_a_part_of_a_formula_copies_its_source(column, qtbot):
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=start)
 
 
+def test_a_part_of_a_source_that_is_shown_is_copied_as_a_part(put, qtbot, pictures):
+    view = put(ProseView(), 600, 300)
+    view.append("So $\\foo{x}$ and $y$.\n")
+    qtbot.waitUntil(lambda: n_drawn(view) == 1)
+    cursor = QTextCursor(view.document())
+    cursor.setPosition(view.toPlainText().index("foo"))
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfWord, QTextCursor.MoveMode.KeepAnchor)
+    assert selected_text(cursor) == "foo"
+
+
 def test_copying_all_copies_the_source(column):
     column.selection.select_all()
     assert "\\[\nx = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}\n\\]" in column.selection.text
@@ -309,8 +320,10 @@ def test_where_tokens_are_marked_the_source_stays(put, qtbot, pictures):
     column.lay_out(600)
     column.show_blocks(blocks_of("So $x$ is.\n"))
     qtbot.waitUntil(lambda: n_drawn(column.parts[0]) == 1)
-    column.show_sources()
+    column.show_sources(is_on=True)
     assert column.parts[0].toPlainText() == "So $x$ is."
+    column.show_sources(is_on=False)
+    assert n_drawn(column.parts[0]) == 1
 
 
 # --- bounds -----------------------------------------------------------------------------------------------
@@ -352,3 +365,29 @@ def test_nothing_is_drawn_where_sources_are_wanted(put, qtbot, pictures):
     pictures.choose(is_on=True)
     view.on_colours_changed()
     qtbot.waitUntil(lambda: n_drawn(view) == 4)
+
+
+def test_what_is_read_stays_where_it_is_while_formulas_above_are_drawn(put, qtbot, pictures, theme):
+    transcript = put(Transcript(), 800, 400)
+    view = transcript.begin_answer()
+    view.add_text("Of $$\\frac{\\frac{a}{b}}{c}$$ this.\n\n" * 12 + "Read this line.\n\n" + "Another.\n\n" * 30)
+    transcript.end_answer(view)
+    transcript.go_to_message(0)
+    bar, part = transcript.findChild(ScrollView).verticalScrollBar(), view.column.parts[0]
+    bar.setValue(_place_of(view, "Read this"))
+    before = _place_of(view, "Read this"), bar.value()
+    assert n_drawn(part) == 0
+    qtbot.waitUntil(lambda: n_drawn(part) == 12)
+    after = _place_of(view, "Read this"), bar.value()
+    assert after[0] > before[0] + 100
+    assert abs((after[0] - after[1]) - (before[0] - before[1])) <= 2
+    theme.choose("dark", "normal")
+    assert (_place_of(view, "Read this"), bar.value()) == after
+
+
+def _place_of(view, words):
+    """How far down words are in a message, in pixels."""
+    part = view.column.parts[0]
+    cursor = part.document().find(words)
+    cursor.setPosition(cursor.selectionStart())
+    return part.cursorRect(cursor).top() + part.y() + view.column.y()
