@@ -97,6 +97,11 @@ class DrafterCost:
         if self.few_s is not None and n_tokens < MANY:
             self.few_s *= ratio
 
+    def times(self, factor: float) -> DrafterCost:
+        """Return what drafting costs where everything takes so many times as long."""
+        few_s = None if self.few_s is None else self.few_s * factor
+        return DrafterCost(self.token_s * factor, self.caught_up_token_s * factor, few_s, self.n_max)
+
     def relax(self) -> None:
         """Come back a little to what was known at first."""
         if self._first is not None:
@@ -154,6 +159,13 @@ class Costs:
         base_s = self.base_s | self._first_s
         plain_s = self.verify_s(1)
         return Costs(base_s, drift=plain_s / base_s[1] if plain_s and base_s.get(1) else self.drift)
+
+    def renew(self, rows_s: dict[int, float], drafters: dict[str, DrafterCost]) -> None:
+        """Forget what was known of these row counts and drafters; what was not measured again goes on as it is now."""
+        self.base_s = {n: base_s * self.drift for n, base_s in self.base_s.items()} | rows_s
+        for name, cost in self.drafters.items():
+            self.drafters[name] = drafters.get(name) or cost.times(self.drift)
+        self.drift, self.fresh, self._first_s = 1.0, set(), {}
 
     def observe_verify(self, n_rows: int, took_s: float) -> None:
         """Learn from a pass; one in no time is an error of the clock."""

@@ -209,6 +209,15 @@ def _chain_instead(pair: LoadedPair) -> SpecType | None:
     return next((kind for kind in kinds if kind not in pair.not_engageable), None)
 
 
+def drafter_failed(fault: str) -> NoticeInfo:
+    """Return the words for a drafter that failed in the middle of an answer."""
+    return NoticeInfo(
+        "drafter_failed",
+        f"Drafting stopped, the answer went on at plain speed: {fault}",
+        "If it happens again, choose another drafter.",
+    )
+
+
 def _plain(reason: str) -> Engaged:
     return Engaged((), FixedLength(0), Engagement(engaged=False, reason=reason))
 

@@ -19,7 +19,7 @@ from app.engine.cost_curve import measure_costs
 from app.engine.devices import check_runtime, load_backends
 from app.engine.draft_length import LengthPolicy
 from app.engine.drafters import Drafter
-from app.engine.engage import Engaged, engage
+from app.engine.engage import Engaged, drafter_failed, engage
 from app.engine.full_context import full_notice
 from app.engine.going_on import Speller
 from app.engine.leniency import is_typical
@@ -30,6 +30,7 @@ from app.engine.prompt import Prompt
 from app.engine.prompt_cache import reusable
 from app.engine.prompting import Prompting, grammar_behind
 from app.engine.sampler import Sampler
+from app.engine.second_look import Pauses
 from app.engine.speculate import Generation, Outcome, speculate
 from app.engine.template import Renderer
 from app.engine.text import TextStream
@@ -64,6 +65,7 @@ class Session:
         self._pair: LoadedPair | None = None
         self._target_key: tuple[object, ...] = ()
         self._draft_key: tuple[object, ...] = ()
+        self._pauses = Pauses()
 
     # --- loading ------------------------------------------------------------------------------------
 
@@ -160,6 +162,11 @@ class Session:
         """
         return measure_costs(command, self._require(), cancel)
 
+    def rest(self, cancel: CancelFlag) -> None:
+        """Use a pause between two answers, which the flag ends, to see again what passes cost, if that helps."""
+        if self._pair is not None:
+            self._pauses.use(self._pair, cancel)
+
     # --- answering ------------------------------------------------------------------------------------
 
     def generate(
@@ -192,6 +199,7 @@ class Session:
             if command.sampling.grammar:
                 sampler.keep_to(grammar_behind(pair.target.model, command, prompt))
             engaged = engage(command, pair, sampler, prompt.tokens)
+            self._pauses.note(engaged, received_s)
             with ExitStack() as stack:
                 stack.callback(answer.settle, engaged)
                 for part in (pair.target, pair.draft, pair.heads):
@@ -212,14 +220,6 @@ def _draft_key(path: str) -> tuple[object, ...]:
         return file_key(path)
     except ModelFileError:
         return (path,)
-
-
-def _drafter_failed(fault: str) -> NoticeInfo:
-    return NoticeInfo(
-        "drafter_failed",
-        f"Drafting stopped, the answer went on at plain speed: {fault}",
-        "If it happens again, choose another drafter.",
-    )
 
 
 @dataclass(slots=True)
@@ -327,7 +327,7 @@ class _Answer:
             except DecodeCancelledError:
                 raise
             except DecodeError as fault:
-                notices.append(_drafter_failed(str(fault)))
+                notices.append(drafter_failed(str(fault)))
             else:
                 able.append(drafter)
         self.draft_prefill_s += time.perf_counter() - started_s
@@ -357,7 +357,7 @@ class _Answer:
                     raise DecodeCancelledError("The answer was cancelled.")
         finally:
             if generation.drafter_fault:
-                notices.append(_drafter_failed(generation.drafter_fault))
+                notices.append(drafter_failed(generation.drafter_fault))
 
     def _keeps(self, row: Row, token: int) -> bool:
         """Tell whether a draft token that the target would not have said is kept all the same."""

@@ -71,11 +71,15 @@ def learn_rows(context: Context, tokens: Sequence[int]) -> Rows:
     n_max = context.n_draft_max + 1
     one_s = run(1)
     singles[:] = _one_by_one(context, tokens[: min(_ENOUGH_ROWS, n_max)])
-    budget_s = min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * one_s))
-    cost_s = measure_rows(run, n_max, budget_s)
+    cost_s = measure_rows(run, n_max, budget_s(one_s))
     while (n_rows := _next_to_compare(is_alike, n_max)) is not None:
         cost_s[n_rows] = run(n_rows)
     return Rows(cost_s, _n_alike(is_alike) if context.memory_types.has_one_path else 1)
+
+
+def budget_s(one_s: float) -> float:
+    """Return how long to measure where a pass of one row takes so long."""
+    return min(MOST_BUDGET_S, max(LEAST_BUDGET_S, BUDGET_PASSES * one_s))
 
 
 def _one_by_one(context: Context, tokens: Sequence[int]) -> list[Row]:
@@ -104,7 +108,8 @@ def _n_alike(is_alike: dict[int, bool]) -> int:
 
 
 def time_drafting(context: Context, tokens: Sequence[int]) -> DrafterCost:
-    """Return what a drafted token and caught-up tokens cost a draft model, each the lowest of three."""
+    """Return what a drafted token and caught-up tokens cost a draft model behind what it holds, the lowest of three."""
+    position = context.n_past
 
     def run(n_tokens: int) -> float:
         started_s = time.perf_counter()
@@ -113,10 +118,10 @@ def time_drafting(context: Context, tokens: Sequence[int]) -> DrafterCost:
 
     one_s = min(run(1) for _ in range(3))
     few_s, many_s = FEW * one_s, MANY * one_s
-    if context.n_ctx >= 4 * MANY:
+    if context.n_ctx - position >= 4 * MANY:
         few_s = max(0.0, min(run(FEW + 1) for _ in range(3)) - one_s)
         many_s = min(run(MANY) for _ in range(3))
-    context.rewind(0)
+    context.rewind(position)
     return DrafterCost(token_s=one_s, caught_up_token_s=many_s / MANY, few_s=few_s)
 
 

@@ -89,6 +89,9 @@ class EngineSession(Protocol):
     def preview(self, command: Render) -> Rendered:
         """Return the prompt of a conversation; called from another thread, also during a generation."""
 
+    def rest(self, cancel: CancelFlag) -> None:
+        """Use a pause, which the flag ends."""
+
     def unload(self) -> None:
         """Free the models."""
 
@@ -111,6 +114,7 @@ class _Inbox:
     asides: queue.SimpleQueue[Tokenise | Render] = field(default_factory=queue.SimpleQueue)
     models: threading.Lock = field(default_factory=threading.Lock)  # held while models come, go, or are asked aside
     _flags: dict[int, CancelFlag] = field(default_factory=dict)
+    _pause: CancelFlag = field(default_factory=CancelFlag)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def put(self, command: Command) -> None:
@@ -127,7 +131,14 @@ class _Inbox:
                 flag = CancelFlag()
                 with self._lock:
                     self._flags[command.id] = flag
-                self.work.put(_Job(command, time.perf_counter(), flag))
+                    self.work.put(_Job(command, time.perf_counter(), flag))
+                    self._pause.set()
+
+    def begin_pause(self) -> CancelFlag | None:
+        """Return what the next command ends; None if one waits."""
+        with self._lock:
+            self._pause = CancelFlag()
+            return self._pause if self.work.empty() else None
 
     def forget(self, command_id: int) -> None:
         """Drop the flag of a command that is over."""
@@ -262,6 +273,16 @@ def _send(events: Iterator[Event], outbox: _Outbox) -> None:
             time.sleep(FIRST_TEXT_S)
 
 
+def _rest(session: EngineSession, inbox: _Inbox) -> None:
+    """Let the session use the time until the next command; nobody asked for it, so nobody is told of a fault."""
+    pause = inbox.begin_pause()
+    if pause is not None:
+        try:
+            session.rest(pause)
+        except Exception:
+            logger.exception("what is done between answers failed")
+
+
 def serve(pipe: BinaryIO, events_fd: int, make_session: MakeSession) -> NoReturn:
     """Serve commands until the pipe ends; then the process is over.
 
@@ -280,6 +301,7 @@ def serve(pipe: BinaryIO, events_fd: int, make_session: MakeSession) -> NoReturn
         except Exception as fault:
             outbox.send(failure(job.command.id, fault))
         inbox.forget(job.command.id)
+        _rest(session, inbox)
 
 
 # --- the process ------------------------------------------------------------------------------------

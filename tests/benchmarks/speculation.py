@@ -85,6 +85,7 @@ def answer(session: Session, prompt, sampling: Sampling, way: Speculation, n_tok
         for event in session.generate(command, received_s=time.perf_counter(), cancel=CancelFlag())
         if isinstance(event, Chunk)
     ]
+    session.rest(CancelFlag())  # as the worker does between answers
     steps = [chunk.step for chunk in chunks]
     ids = [token for chunk in chunks for token in chunk.token_ids]
     return Timed(ids, steps[-1].t_s, decode_tps(steps) or 0.0, steps, prompt_tokens(session, prompt))

@@ -122,6 +122,10 @@ class ScriptedSession:
             time.sleep(1.0)
         return Rendered(command.id, "|".join(message.content for message in command.messages))
 
+    def rest(self, cancel: CancelFlag) -> None:
+        while self.target == "restless" and not cancel():
+            time.sleep(0.002)
+
     def unload(self) -> None:
         self.target = ""
 

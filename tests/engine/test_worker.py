@@ -110,6 +110,18 @@ def test_times_count_from_the_arrival_of_the_request_also_when_it_had_to_wait(en
     assert chunk.step.t_s > 0.45
 
 
+def test_a_command_ends_what_is_done_in_a_pause(engine):
+    engine.write(Load(id=1, target="restless"))
+    while not isinstance(engine.read(), Loaded):
+        pass
+    for command_id in range(2, 6):
+        time.sleep(0.05)
+        engine.write(Unload(id=command_id), Load(id=10 * command_id, target="restless"))
+        assert engine.read() == Unloaded(command_id)
+        while not isinstance(engine.read(), Loaded):
+            pass
+
+
 def test_cancel_jumps_the_queue(engine):
     engine.write(generate(1, "endless"))
     engine.read_until(Chunk)
