@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 IDENTITY = "Slipstream.Slipstream"
 """What Windows groups windows by on its task bar; the installer's shortcuts have the same."""
+
+_NO_PAINTERS = "QT_NO_GUI_THREADPOOL"
+"""Set before anything is painted, it has Qt paint on the window's thread alone. Else Qt shares the work with other
+threads and waits for them, and they wait for a core where the engine computes with all of them."""
 
 
 def main(files: Sequence[str] = ()) -> int:
@@ -81,6 +86,7 @@ def make_application() -> QApplication:
     from app.ui.garbage import WindowGarbage
 
     show_qt_its_plugins()
+    os.environ.setdefault(_NO_PAINTERS, "1")
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Slipstream")
     app.setDesktopFileName("slipstream")

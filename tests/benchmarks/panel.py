@@ -69,10 +69,13 @@ def steps(n: int) -> Iterator[Step]:
 
 
 def _application() -> QApplication:
+    """Paint and collect garbage as the program does."""
     from PySide6.QtWidgets import QApplication
 
+    from app.ui.app import make_application
+
     there = QApplication.instance()
-    return there if isinstance(there, QApplication) else QApplication([])
+    return there if isinstance(there, QApplication) else make_application()
 
 
 @contextmanager
@@ -80,10 +83,11 @@ def window_shown() -> Iterator[MainWindow]:
     """Show a whole window with its panel."""
     from PySide6.QtCore import QCoreApplication, QEvent
 
+    from app.ui.garbage import what_is_there_stays
     from app.ui.main_window import MainWindow
     from app.ui.passing_state import passing_state
 
-    with passing_state() as state:
+    with passing_state() as state, what_is_there_stays():
         window = MainWindow(state)
         window.build()
         window.resize(1280, 800)

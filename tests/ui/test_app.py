@@ -68,6 +68,29 @@ def test_the_first_paint_comes_before_everything_heavy(home):
     assert out == "True []\n", err
 
 
+PAINTERS = """
+from pathlib import Path
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage, QPainter
+from app.ui.app import make_application
+make_application()
+image = QImage(2000, 2000, QImage.Format.Format_ARGB32_Premultiplied)
+image.fill(Qt.GlobalColor.white)
+painter = QPainter(image)
+painter.fillRect(image.rect(), QColor(10, 20, 30, 40))
+painter.drawImage(0, 0, image.scaled(1500, 1500))
+painter.end()
+print([name for file in Path("/proc/self/task").glob("*/comm") if "pooled" in (name := file.read_text())])
+"""
+
+
+@pytest.mark.linux
+def test_nothing_is_painted_by_other_threads_which_would_wait_for_cores_that_the_engine_has(home):
+    with spawn(home, PAINTERS) as process:
+        out, err = process.communicate(timeout=60)
+    assert out == "[]\n", err
+
+
 NEVER_THE_ENGINE = """
 import sys
 import app.ui.controller, app.ui.charts, app.ui.render
