@@ -43,7 +43,7 @@ WATCHED_S = 1 / 12
 UNWATCHED_S = 0.25
 """The same where nobody does, and the engine is to have the machine for itself: a measurement."""
 
-_BREATH = 64  # events that a consumer takes at a stretch before others get their turn on the loop
+_BREATH = 128  # events that a consumer takes at a stretch before others get their turn on the loop
 
 logger = logging.getLogger(__name__)
 native_log = logging.getLogger("app.engine.native")

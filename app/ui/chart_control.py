@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NO_CHARTS_MS = 200
+_MOST_WAITING = 512
+"""So many steps are not taken in before somebody looks; to take them in at one go takes some milliseconds."""
 
 
 class ChartControl(QObject):
@@ -33,6 +35,7 @@ class ChartControl(QObject):
         self._window, self._panel, self._session = window, window.panel, session
         self._timeline = Timeline()
         self._live: LiveTrace | None = None
+        self._waiting: list[Step] = []
         self._n_runs = 0
         self._newest = ""
         self._titles: list[tuple[str, str]] = []
@@ -47,6 +50,7 @@ class ChartControl(QObject):
     @property
     def tps(self) -> float | None:
         """Decode speed of the answer that runs, over the last two seconds."""
+        self._take_in()
         return self._live.tps if self._live is not None else None
 
     @property
@@ -77,13 +81,22 @@ class ChartControl(QObject):
         self._live = self._timeline.begin(is_plain=is_plain, is_lossy=is_lossy)
         self._panel.show_charts(has_data=True)
 
-    def add(self, step: Step) -> None:
-        """Add a step to the curve."""
+    def add(self, *steps: Step) -> None:
+        """Add steps to the curve; they are taken in when it is drawn, many at one go."""
         if self._live is not None:
-            self._live.add(step)
+            self._waiting += steps
+            if len(self._waiting) >= _MOST_WAITING:
+                self._take_in()
+
+    def _take_in(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if self._live is not None:
+            for step in waiting:
+                self._live.add(step)
 
     def end(self) -> None:
         """The answer has ended."""
+        self._take_in()
         if self._live is not None:
             if not self._live.finish().run_id:  # the curve of its run is there already, or will be
                 self._timeline.drop(self._live.trace)
@@ -101,6 +114,7 @@ class ChartControl(QObject):
 
     def mark_stale(self) -> None:
         """Draw what has come, if anybody can see it."""
+        self._take_in()
         if self._panel.charts is not None:
             self._panel.charts.mark_stale()
 
@@ -108,6 +122,7 @@ class ChartControl(QObject):
 
     def refresh(self) -> None:
         """Show the runs of the session as they are now."""
+        self._take_in()
         runs = self._session.runs
         if len(runs) < self._n_runs or (self._n_runs and runs[self._n_runs - 1].id != self._newest):
             self._begin_anew()

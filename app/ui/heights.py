@@ -56,7 +56,8 @@ class Heights:
 
     def top(self, n: int) -> int:
         """Where the ``n``-th begins. One of no height takes no gap either."""
-        self._work_out(n + 1)
+        if n >= self._n_right:
+            self._work_out(n + 1)
         return self._tops[n]
 
     @property

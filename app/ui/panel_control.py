@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 _NOW = tr("now")
 
+_EARLY_S, _LATE_MS = 0.1, 250
+"""What is due so soon is shown with the text that has come: each time that the window wakes costs the engine a core.
+Where nothing comes, it is shown so much later by itself."""
+
 
 class PanelControl(QObject):
     """Shows what is measured: of the person's questions, and of a baseline that is being recorded."""
@@ -38,6 +43,7 @@ class PanelControl(QObject):
         self._is_plain: bool | None = None  # of the answer that has been asked for and said nothing yet
         self._show = QTimer(self, singleShot=True)
         self._show.timeout.connect(self.on_show_due)
+        self._shown_s = self._next_s = 0.0
         self._unsubscribe = host.session.subscribe(self.refresh)
         answering.began.connect(self.on_began)
         answering.stepped.connect(self.on_steps)
@@ -83,15 +89,21 @@ class PanelControl(QObject):
             is_lossy = not self._is_plain and self._choices.settings.lenient > 0
             self._charts.begin(is_plain=self._is_plain, is_lossy=is_lossy)
             self._is_plain = None
-        for step in steps:
-            self._charts.add(step)
-        if self._charts.is_live and not self._show.isActive():
-            self._show.start(self._charts.next_ms())
+        self._charts.add(*steps)
+        if not self._charts.is_live or not self._panel.isVisible():
+            return
+        if not self._show.isActive():
+            self._next_s = self._shown_s + self._charts.next_ms() / 1000
+            self._show.start(max(0, round(1000 * (self._next_s - monotonic()))) + _LATE_MS)
+        if monotonic() >= self._next_s - _EARLY_S:
+            self.on_show_due()
 
     def on_show_due(self) -> None:
         """Show the speed of now."""
-        if self._panel.isVisible() and self._charts.tps is not None:
-            self._panel.show_speed(self._charts.tps, _NOW)
+        self._show.stop()
+        self._shown_s = monotonic()
+        if self._panel.isVisible() and (tps := self._charts.tps) is not None:
+            self._panel.show_speed(tps, _NOW)
         self._charts.mark_stale()
 
     def on_ended(self) -> None:

@@ -86,9 +86,16 @@ class ContextTally:
     def add(self, step: Step) -> None:
         """Take one more step; the first only begins the clock, as it does for the decode speed."""
         last_s, self._last_s = self._last_s, step.t_s
-        if last_s is not None:
-            here = ContextBin(step.emitted, step.t_s - last_s, step.proposed, step.accepted)
-            self._put(step.n_ctx // self.width, here)
+        if last_s is None:
+            return
+        held = self.bins.get(step.n_ctx // self.width)
+        if held is None:
+            self._put(step.n_ctx // self.width, ContextBin())
+            held = self.bins[step.n_ctx // self.width]
+        held.n_tokens += step.emitted
+        held.seconds += step.t_s - last_s
+        held.proposed += step.proposed
+        held.accepted += step.accepted
 
     def merge(self, other: ContextTally) -> None:
         """Add what another one counted."""

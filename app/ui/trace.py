@@ -181,8 +181,7 @@ class LiveTrace:
         self._n_rows += step.n_rows
         self._n_emitted += step.emitted
         self._n_deep += step.depth
-        tps = self.tps
-        if tps is not None and step.t_s - self._last_s >= _POINT_EVERY_S:
+        if step.t_s - self._last_s >= _POINT_EVERY_S and (tps := self.tps) is not None:
             self._add_point(self.trace, tps, step)
 
     def _add_point(self, trace: Trace, tps: float, step: Step) -> None:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 FRAME_MS, SLOWEST_FRAME_MS = 40, 240
 """Looks cost processor time that the engine could use: 25 a second are smooth, four can still be read along."""
 
+_SLACK = 8
+"""A frame comes so much of its time early where text comes by then: each time that the window wakes costs the engine
+a core, and the next text comes about when the next frame is due."""
+
 _NEAR_END_PX = 24
 FinishAnswer = Callable[["AnswerView", "Message"], None]
 
@@ -274,7 +278,8 @@ class Transcript(QWidget):
     def on_grew(self) -> None:
         """Flush with the next frame: at once, if the last one is long enough ago."""
         if not self._frame.isActive():
-            self._frame.start(max(0, round(1000 * (self._next_s - monotonic()))))
+            wait_ms = round(1000 * (self._next_s - monotonic()))
+            self._frame.start(wait_ms if wait_ms > self.frame_ms // _SLACK else 0)
 
     def on_frame(self) -> None:
         """Show what has arrived since the last frame."""

@@ -238,6 +238,50 @@ def test_nothing_is_drawn_while_hidden(program):
     program.run(story)
 
 
+def test_what_is_due_soon_is_drawn_with_the_steps_and_what_came_last_though_nothing_follows(program):
+    def steps(first, last):
+        return tuple(step(n * 0.1) for n in range(first, last))
+
+    async def story():
+        await program.until(lambda: program.window.panel.charts is not None)
+        control, charts = program.controller.panel, program.window.panel.charts
+        charts.pace.least_ms = charts.pace.most_ms = 1000
+        control.on_began(False)
+        control.on_steps(steps(0, 20))
+        (trace,) = control._charts.timeline.traces
+        n_first = len(trace.at_s)
+        assert n_first > 5, "the last drawing is long ago"
+        control.on_steps(steps(20, 30))
+        assert len(trace.at_s) == n_first, "none is due, and nothing is taken in for nobody"
+        await asyncio.sleep(0.92)
+        control.on_steps(steps(30, 40))
+        assert len(trace.at_s) == n_first + 20, "it is nearly due, and the window is awake"
+        control.on_steps(steps(40, 50))
+        await program.until(lambda: len(trace.at_s) == n_first + 30)
+        control.on_ended()
+
+    program.run(story)
+
+
+def test_steps_that_nobody_sees_are_taken_in_now_and_then_and_at_the_end(program):
+    async def story():
+        control = program.controller.panel
+        await program.until(lambda: program.window.panel.charts is not None)
+        program.window.toggle_panel()
+        control.on_began(False)
+        control.on_steps(tuple(step(n * 0.1) for n in range(600)))
+        (trace,) = control._charts.timeline.traces
+        n_first = len(trace.at_s)
+        assert n_first > 500
+        control.on_steps(tuple(step(n * 0.1) for n in range(600, 700)))
+        assert len(trace.at_s) == n_first
+        assert control._charts.tps == pytest.approx(10)
+        assert len(trace.at_s) == n_first + 100
+        control.on_ended()
+
+    program.run(story)
+
+
 def test_the_panel_speaks_of_now_while_an_answer_runs(program):
     program.answers = (Answer(text=LONG, pace_s=0.02),)
 

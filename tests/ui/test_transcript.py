@@ -1,4 +1,5 @@
 import time
+from time import monotonic
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QUrl
@@ -287,6 +288,18 @@ def test_text_comes_less_often_where_the_engine_has_every_core(transcript):
         view.add_text("a")
         transcript.on_frame()
     assert transcript.frame_ms == FRAME_MS
+
+
+def test_a_frame_comes_a_little_early_with_the_text_and_much_early_never(transcript):
+    view = transcript.begin_answer()
+    view.add_text("The first word")
+    transcript.on_frame()
+    for due_in_s, is_now in ((0.1, False), (0.02, True)):
+        transcript._frame.stop()
+        transcript.frame_ms, transcript._next_s = 240, monotonic() + due_in_s
+        view.add_text(", and another")
+        assert (transcript._frame.remainingTime() <= 1) == is_now
+    transcript._frame.stop()
 
 
 def test_text_that_was_waited_for_shows_at_once(transcript, qtbot):
