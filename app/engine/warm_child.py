@@ -41,7 +41,9 @@ class WarmChild:
         self._is_over = False
 
     def start(self) -> None:
-        """Start the child now, so that the first question need not wait for it."""
+        """Start the child now, so that the first question need not wait for it; not after giving up."""
+        if self._is_over:
+            return
         self._talk = self._talk or _Talk(self._word, self._memory_bytes)
 
     def ask(self, question: bytes, limit_s: float) -> bytes:
@@ -55,10 +57,10 @@ class WarmChild:
         """
         left_s = limit_s
         for _ in range(2):
-            if self._is_over:
-                raise NoAnswerError
             self.start()
             talk = self._talk
+            if self._is_over:  # looked at after the start, as giving up looks for what to kill after saying so
+                raise NoAnswerError
             if talk is None or not talk.ready.wait(START_LIMIT_S):
                 self.drop()
                 raise NoAnswerError(did_start=False)

@@ -7,9 +7,13 @@ of the text; they are none of the signs that :func:`app.chat.visible.visible` le
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 INLINE, DISPLAY, LINE, END = "\u2061", "\u2064", "\u206f", "\u2062"
 """The marks: before a formula in a line, before one on lines of its own, where a line of it ends, and behind it."""
+
+MOST_MARKED = 250
+"""Of a piece of text so many formulas are drawn, the others are shown as their source."""
 
 _SPAN = re.compile(
     r"(?P<code>(?P<ticks>`+)(?!`)[^`].{0,2000}?(?<!`)(?P=ticks)(?!`))"
@@ -32,7 +36,8 @@ def protect_formulas(markdown: str, *, is_marked: bool = False) -> str:
     """Return Markdown that shows the source of its formulas, line by line; with marks about those that may be drawn."""
     if "$" not in markdown and "\\(" not in markdown and "\\[" not in markdown:
         return markdown
-    return _SPAN.sub(_mark if is_marked else _escape, markdown)
+    left = iter(range(MOST_MARKED))
+    return _SPAN.sub(lambda found: _mark(found, left) if is_marked else _escape(found), markdown)
 
 
 def tex_of(source: str) -> str:
@@ -52,9 +57,11 @@ def _escaped(formula: str) -> str:
     return _MARK.sub(r"\\\1", formula)
 
 
-def _mark(found: re.Match[str]) -> str:
+def _mark(found: re.Match[str], left: Iterator[int]) -> str:
     escaped, formula = _escape(found), found["formula"]
     if escaped == found[0] or _QUOTED.search(formula) or (formula[1] not in "$[(" and not _is_maths(formula[1:-1])):
+        return escaped
+    if next(left, None) is None:
         return escaped
     lines = LINE.join(line.strip() for line in _escaped(formula).split("\n"))
     return f"{DISPLAY if _is_alone(found) else INLINE}{lines}{END}"

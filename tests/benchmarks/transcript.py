@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from app.ui.main_window import MainWindow
     from app.ui.message import AnswerView
 
-PARTS = ("program", "stream", "append", "long", "hostile")
+PARTS = ("program", "stream", "append", "long", "formulas", "hostile")
 TOKENS_PER_CHUNK = 3
 """A step of speculative decoding brings several tokens at once."""
 CHARS_PER_TOKEN = 4
@@ -56,6 +56,10 @@ _CODE = (
     "```python\n"
     + "".join(f"def step_{n}(x: int) -> str:\n    return f'{{x}} of {n}'  # kept\n" for n in range(6))
     + "```\n\n"
+)
+_FORMULA = (
+    "For $x_{{{0}}} = {0}$ and \\(y \\neq \\sqrt{{{0}}}\\) this holds:\n\n"
+    "\\[\n\\sum_{{n=1}}^{{{0}}} \\frac{{1}}{{n^2}} < \\frac{{\\pi^2}}{{6}}\n\\]\n\n"
 )
 _ANSWER = (_PROSE * 2 + _LIST + _TABLE + _PROSE + _CODE + _PROSE * 2)[:1800] + "\n"
 
@@ -300,6 +304,8 @@ def measure(parts: list[str], *, n_messages: int, n_tokens: int, rate: float, n_
             figures.append(Figure("messages, last ÷ first 1,000", (thirds_ratio(costs[2:], 500),), "", "<= 1.2"))
         if "long" in parts:
             figures += _long_figures(window, n_tokens, rate, n_lines)
+        if "formulas" in parts:
+            figures += _formula_figures(window, n_tokens, rate)
         if "hostile" in parts:
             for name, text in HOSTILE.items():
                 gaps = hostile_gaps(window, text())
@@ -373,6 +379,33 @@ def _long_figures(window: MainWindow, n_tokens: int, rate: float, n_lines: int) 
         Figure("long answer: opening", opened, "ms", "<= 500"),
         Figure("long answer: memory", (memory,), "MB", "<= 350"),
         Figure("tokens, last ÷ first 1,000", (thirds_ratio(costs[2:], 83),), "", "<= 1.2"),
+    ]
+
+
+def _formula_figures(window: MainWindow, n_tokens: int, rate: float) -> list[Figure]:
+    """Stream an answer that has a formula every dozen tokens, none twice, and open it as a stored one."""
+    from app.ui.formula_pictures import formula_pictures
+
+    text = "".join(map(_FORMULA.format, range(n_tokens * CHARS_PER_TOKEN // len(_FORMULA))))
+    message = Message(id=1, role="assistant", text=text, created_at=now())
+    pictures = formula_pictures()
+    try:
+        pictures.choose(is_on=True)
+        window.transcript.clear()
+        gaps, cost_ms = stream(window, text, n_tokens, rate)
+        kept = pictures.n_bytes
+        pictures.close()()
+        pictures.choose(is_on=True)
+        opened = (opening_ms(window, [message]),)
+        drawn_gaps = watched(lambda: pictures.n_waiting > 0 or not pictures.n_bytes)
+    finally:
+        pictures.close()()
+    return [
+        *_gap_figures("formulas", gaps),
+        Figure("formulas: processor a token", (cost_ms,), "ms"),
+        Figure("formulas: opening", opened, "ms", "<= 500"),
+        *_gap_figures("formulas, drawn after opening", drawn_gaps),
+        Figure("formulas: pictures kept", (kept / 1e6,), "MB", "<= 34"),
     ]
 
 

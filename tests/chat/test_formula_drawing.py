@@ -81,6 +81,9 @@ def test_a_formula_is_drawn_on_its_base_line(drawer):
     assert plain.descent < 0.15 * EM < deep.descent
     assert deep.height > 1.5 * plain.height
     assert len(processes()) == 1
+    drawer.rest()
+    assert not processes()
+    assert drawer.draw("x", is_display=True) == plain
 
 
 def test_what_models_write_is_drawn(drawer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QColor, QTextCursor
+from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QTextEdit
 
@@ -20,6 +20,7 @@ from app.ui.seen import seen_of
 from app.ui.theme import DARK, LIGHT
 from app.ui.transcript import Transcript
 from tests.chat.test_formula_drawing import NESTED
+from tests.doubles import Answer
 
 ANSWER = """The roots of \\(ax^2 + bx + c = 0\\) cost $5 or $10:
 
@@ -348,12 +349,12 @@ def test_only_what_is_near_the_screen_is_asked_for(put, qtbot, pictures):
 
 def test_what_nobody_sees_any_more_is_not_waited_for(put, qtbot, pictures):
     view = put(ProseView(), 600, 300)
-    view.append(f"$$\n{NESTED}\n$$\n\n$a$ and $b$\n")
+    view.append("$$\nc\n$$\n\n$a$ and $b$\n")
     assert pictures.n_waiting == 3
     view.hide()
     assert pictures.n_waiting == 0
     view.show()
-    qtbot.waitUntil(lambda: n_drawn(view) == 2)
+    qtbot.waitUntil(lambda: n_drawn(view) == 3)
 
 
 def test_nothing_is_drawn_where_sources_are_wanted(put, qtbot, pictures):
@@ -383,6 +384,29 @@ def test_what_is_read_stays_where_it_is_while_formulas_above_are_drawn(put, qtbo
     assert abs((after[0] - after[1]) - (before[0] - before[1])) <= 2
     theme.choose("dark", "normal")
     assert (_place_of(view, "Read this"), bar.value()) == after
+
+
+def test_the_setting_shows_sources_or_pictures_at_once(program):
+    program.answers = (Answer(text="So $x^2$ is. "),)
+
+    async def story():
+        await program.ask("Why?")
+        change = program.controller.choices.change
+        await program.until(lambda: n_drawn(program.last_answer.column.parts[0]) == 1)
+        change(formula_sources=True)
+        assert n_drawn(program.last_answer.column.parts[0]) == 0
+        change(formula_sources=False)
+        assert n_drawn(program.last_answer.column.parts[0]) == 1
+        program.controller.actions.toggle_tokens()
+        await program.ask("And now?")
+        assert n_drawn(program.last_answer.column.parts[0]) == 0  # the marks of its tokens lie over what was written
+        program.controller.actions.toggle_tokens()
+        assert n_drawn(program.last_answer.column.parts[0]) == 1
+        program.last_answer.on_asked("copy")
+        assert QGuiApplication.clipboard().text() == "So $x^2$ is. "
+
+    program.run(story)
+    assert not formula_pictures().is_on
 
 
 def _place_of(view, words):
