@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -18,7 +20,7 @@ from app.metrics.baseline import staleness
 from app.metrics.surroundings import SystemSource
 from app.protocol import Chunk, Speculation, Started
 from app.ui.baselines import BaselineDialog
-from app.ui.recording import Recording, RecordingPlan, built_in_plan, own_prompts
+from app.ui.recording import MOST_ROUNDS, Recording, RecordingPlan, built_in_plan, n_answers, own_prompts
 from app.ui.said import said, said_each
 from app.ui.tr import tr
 
@@ -53,6 +55,7 @@ class BaselineControl(QObject):
         self._answering, self._choices = answering, choices
         self._chats: Chats | None = None
         self._plan = built_in_plan()
+        self._completion: RecordingPlan | None = None
         self._source: Source = SystemSource()
         self._recording: asyncio.Task[None] | None = None
         self._running: Recording | None = None
@@ -61,6 +64,8 @@ class BaselineControl(QObject):
         answering.refusal = self.refusal
         window.panel.record_requested.connect(lambda: self.record())
         window.panel.record_own_requested.connect(lambda: self.show(on_own=True))
+        window.panel.record_more_requested.connect(self.record_more)
+        window.panel.foot.again_requested.connect(self.complete)
         window.panel.foot.baselines_requested.connect(lambda: self.show())
         window.panel.cancel_requested.connect(self.cancel)
         window.composer.stopped.connect(self.cancel)  # Esc stops whatever answers
@@ -91,13 +96,27 @@ class BaselineControl(QObject):
 
     def record(self, plan: RecordingPlan | None = None) -> None:
         """Record on these prompts, or those of last time, unless something else runs."""
+        if self._begin(plan or self._plan):
+            self._plan = plan or self._plan
+
+    def _begin(self, plan: RecordingPlan) -> bool:
         if why := self._others():
             self._window.notice.say("info", why, expires_s=8)
-            return
+            return False
         if self.is_recording or self._answering.is_busy or self._host.state.loaded is None:
-            return
-        self._plan = plan or self._plan
-        self._recording = self._spawn(self._record())
+            return False
+        self._recording = self._spawn(self._record(plan))
+        return True
+
+    def record_more(self, n_pairs: int) -> None:
+        """Record so many pairs of answers, or some more, on the built-in prompts."""
+        plan = built_in_plan()
+        self._begin(replace(plan, n_rounds=min(MOST_ROUNDS, math.ceil(n_pairs / len(plan.prompts)))))
+
+    def complete(self) -> None:
+        """Record what the last recording lacked for a baseline."""
+        if self._completion is not None:
+            self._begin(self._completion)
 
     def cancel(self) -> None:
         """Stop recording; what was loaded is loaded again, which somebody who is in a hurry does not stop."""
@@ -105,7 +124,7 @@ class BaselineControl(QObject):
         if self._recording is not None and not self._recording.cancelling() and not is_whole:
             self._recording.cancel()
 
-    async def _record(self) -> None:
+    async def _record(self, plan: RecordingPlan) -> None:
         way = structs.replace(self._choices.drafting(), lenient=0.0)  # lossy answers count nowhere
         sampling = self._choices.sampling(_RECORD_SEED)
         recording = self._running = Recording(self._host, sampling, way, self._on_event, self._source)
@@ -113,7 +132,7 @@ class BaselineControl(QObject):
         self._window.panel.show_recording(0.0, tr("Preparing to record…"))
         self.changed.emit()
         try:
-            async with aclosing(recording.run(self._choices.pair(), self._plan)) as steps:
+            async with aclosing(recording.run(self._choices.pair(), plan)) as steps:
                 async for progress in steps:
                     self._window.panel.show_recording(progress.fraction, progress.words)
             words = self._keep(recording.baselines)
@@ -130,7 +149,9 @@ class BaselineControl(QObject):
             words = self._broken_off(recording).format(message=f"{type(fault).__name__}: {fault}", hint=hint).rstrip()
         finally:
             self._recording = self._running = None
-            self._window.panel.show_recording(None, words)
+            self._completion = recording.completion if recording.is_whole and not recording.baselines else None
+            n_again = n_answers(self._completion, (Speculation(), way)) if self._completion is not None else 0
+            self._window.panel.show_recording(None, words, n_again)
             self._engine.note_engagement(None)
             self.ended.emit()
 

@@ -23,6 +23,7 @@ class PanelFoot(QWidget):
     """Buttons, and how far a recording has come."""
 
     record_requested = Signal()
+    again_requested = Signal()
     cancel_requested = Signal()
     export_requested = Signal()
     baselines_requested = Signal()
@@ -34,6 +35,7 @@ class PanelFoot(QWidget):
         super().__init__(parent)
         self.progress = QProgressBar(textVisible=False, maximum=1000)
         self.words = named(QLabel(wordWrap=True), "muted")
+        self.again = QPushButton()
         self.record = QPushButton(tr("Record baseline"))
         self.cancel = QPushButton(tr("Cancel recording"))
         self.export = QPushButton(tr("Export…"))
@@ -51,6 +53,7 @@ class PanelFoot(QWidget):
             ),
             (self._entry(tr("New session"), self.session_requested), QMetaMethod.fromSignal(self.session_requested)),
         )
+        self.again.clicked.connect(self.again_requested)
         self.record.clicked.connect(self.record_requested)
         self.cancel.clicked.connect(self.cancel_requested)
         self.export.clicked.connect(self.export_requested)
@@ -81,6 +84,7 @@ class PanelFoot(QWidget):
         column.setContentsMargins(GRID // 2, GRID // 2, GRID, GRID)
         column.setSpacing(GRID // 2)
         column.addWidget(self.words)
+        column.addWidget(self.again)
         column.addWidget(self.progress)
         column.addLayout(row)
 
@@ -94,9 +98,14 @@ class PanelFoot(QWidget):
         for entry, signal in self._entries:
             entry.setVisible(self.isSignalConnected(signal))
 
-    def show_recording(self, fraction: float | None, words: str) -> None:
-        """Show how far a recording has come; ``None``: none is running, ``words`` may say why it cannot start."""
+    def show_recording(self, fraction: float | None, words: str, n_again: int = 0) -> None:
+        """Show how far a recording has come; ``None``: none is running, ``words`` may say why it cannot start.
+
+        ``n_again``: what was recorded makes no baseline, and so many answers more would.
+        """
         is_running = fraction is not None
+        self.again.setVisible(n_again > 0)
+        self.again.setText(tr("Record %n more answer(s) for a baseline", None, n_again))
         self.record.setVisible(not is_running)
         self.cancel.setVisible(is_running)
         self.progress.setVisible(is_running)

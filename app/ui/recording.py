@@ -9,6 +9,7 @@ marks its answers: they count nowhere.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,11 +18,12 @@ import msgspec
 from app.errors import BusyError
 from app.host import AnswerEvent, Host, PairChoice
 from app.host.trials import WARM_UP, Trial, answer, is_off, one_round, request_of
-from app.metrics.baseline import Baseline, record
+from app.metrics.baseline import MIN_RUNS, Baseline, record
 from app.metrics.prompts import Prompt, load_prompts
 from app.metrics.recorder import spec_name
 from app.metrics.surroundings import Source, Watch
 from app.metrics.values import Run
+from app.metrics.verdict import usable
 from app.protocol import ChatMessage, Sampling, Speculation
 from app.ui.tr import tr
 from app.ui.wording import drafter_name
@@ -93,6 +95,7 @@ class Recording:
     Attributes:
         is_last: whether the program ends: then nothing is loaded again afterwards.
         is_whole: whether all answers are there, whether or not they make a baseline.
+        completion: what to record for a baseline where the answers make none.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Recording:
         self._is_cut = False
         self.is_last = self.is_whole = False
         self.baselines: tuple[Baseline, ...] = ()
+        self.completion: RecordingPlan | None = None
 
     async def run(self, pair: PairChoice, plan: RecordingPlan | None = None) -> AsyncGenerator[RecordProgress, None]:
         """Measure; yield before every answer. Afterwards, also after a cancel, ``pair`` is loaded.
@@ -131,6 +135,7 @@ class Recording:
                     plain += [run] if is_off(trial.speculation) else []
                     done += 1
             self.is_whole = True
+            self.completion = completion(plan, plain)
             self.baselines = await self._summed_up(plain, plan, watch)
         finally:
             if not self.is_whole:
@@ -203,6 +208,17 @@ def _trial_words(trial: Trial) -> str:
     )
     again = ", " + tr("round {round}").format(round=trial.round + 1) if trial.round else ""
     return f"{trial.prompt.name}, {kind}{again}"
+
+
+def completion(plan: RecordingPlan, plain: Iterable[Run]) -> RecordingPlan | None:
+    """Return what of a plan to record, and how often, for a baseline at the context length of its last prompt.
+
+    Questions of one conversation are of different lengths, as it grows, and the next answer is as far on as the last.
+    """
+    lengths = {run.prompt: run.conditions.context_bucket for run in plain if usable(run) and run.conditions}
+    last = next((lengths[prompt.name] for prompt in reversed(plan.prompts) if prompt.name in lengths), None)
+    prompts = tuple(prompt for prompt in plan.prompts if last is not None and lengths.get(prompt.name) == last)
+    return replace(plan, prompts=prompts, n_rounds=math.ceil(MIN_RUNS / len(prompts))) if prompts else None
 
 
 def n_answers(plan: RecordingPlan, ways: Iterable[Speculation]) -> int:

@@ -43,6 +43,7 @@ _OFFERS = {
     "": "",
     "record": tr("Record a baseline"),
     "record here": tr("Record on my own questions…"),
+    "compare drafts": tr("Which draft is worth it?…"),
     "switch off": tr("Switch speculation off"),
 }
 
@@ -82,6 +83,9 @@ class SpeedPanel(QWidget):
 
     record_requested = Signal()
     record_own_requested = Signal()
+    record_more_requested = Signal(int)
+    """So many pairs of answers are wanted."""
+
     cancel_requested = Signal()
     export_requested = Signal()
     switch_off_requested = Signal()
@@ -102,6 +106,7 @@ class SpeedPanel(QWidget):
         self._baseline = named(self._figure(number_font(-0.5), _BASELINE_TIP, tr("Baseline")), "muted")
         self._offer = QPushButton()
         self._offered = ""
+        self._n_more = 0
         self._is_held = False
         self._offer.clicked.connect(self.on_offer_taken)
         self._place = QVBoxLayout()
@@ -271,8 +276,8 @@ class SpeedPanel(QWidget):
         self._baseline.setText(standing.baseline)
         self._note.setText(standing.note)
         self._note.setVisible(bool(standing.note))
-        self._offered = standing.offer
-        self._offer.setText(_OFFERS[standing.offer])
+        self._offered, self._n_more = standing.offer, standing.n_more
+        self._offer.setText(_offer_words(standing))
         self._offer.setVisible(bool(standing.offer))
 
     def on_offer_taken(self) -> None:
@@ -281,6 +286,10 @@ class SpeedPanel(QWidget):
             self.record_requested.emit()
         elif self._offered == "record here":
             self.record_own_requested.emit()
+        elif self._offered == "record more":
+            self.record_more_requested.emit(self._n_more)
+        elif self._offered == "compare drafts":
+            self.foot.profile_requested.emit()
         elif self._offered:
             self.switch_off_requested.emit()
 
@@ -334,13 +343,14 @@ class SpeedPanel(QWidget):
         """The figures as shown."""
         return {str(name.text()): str(value.text()) for name, value in self._fact_labels if not name.isHidden()}
 
-    def show_recording(self, fraction: float | None, words: str) -> None:
-        """Show how far a recording has come; ``None``: none is running, ``words`` may say why it cannot start."""
-        self.foot.show_recording(fraction, words)
+    def show_recording(self, fraction: float | None, words: str, n_again: int = 0) -> None:
+        """Show how far a recording has come, and how many more answers would make it a baseline; see the foot's."""
+        self.foot.show_recording(fraction, words, n_again)
 
     def enable_actions(self, *, can_record: bool, can_export: bool) -> None:
         """Offer only what can be done now."""
-        self.foot.record.setEnabled(can_record)
+        for button in (self.foot.record, self.foot.again):
+            button.setEnabled(can_record)
         self.foot.export.setEnabled(can_export)
         self._offer.setEnabled(can_record or not self._offered.startswith("record"))
 
@@ -358,3 +368,9 @@ class SpeedPanel(QWidget):
         self._facts.addWidget(name, row, 0)
         self._facts.addWidget(value, row, 1)
         self._fact_labels.append((name, value))
+
+
+def _offer_words(standing: Standing) -> str:
+    if standing.offer == "record more":
+        return tr("Record %n more pair(s) of answers", None, standing.n_more)
+    return _OFFERS[standing.offer]

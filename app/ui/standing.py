@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from app.metrics.baseline import Baseline
     from app.metrics.export import Comparison
     from app.metrics.recorder import SessionLog
-    from app.metrics.values import Run, RunConditions
+    from app.metrics.values import Interval, Run, RunConditions
 
-Offer = Literal["", "record", "record here", "switch off"]
+Offer = Literal["", "record", "record here", "record more", "compare drafts", "switch off"]
 """The next step that the panel offers, if there is one."""
 
 
@@ -40,6 +40,17 @@ _WITHOUT_HALF = tr(
     "No plain answer of this length is left to hold the last one with speculation against. Answer at this length with "
     "speculation off, or record on your questions in this conversation."
 )
+_MORE_HELP = tr("A recording makes them: the built-in prompts, answered with speculation off and on by turns.")
+_MORE_HERE_HELP = tr("A recording on your questions in this conversation makes them, at this length.")
+_NEWER_HELP = tr("A recording makes pairs of this session: the built-in prompts, with speculation off and on by turns.")
+_OTHERS_HELP = tr(
+    "More answers like these will hardly show one. Other drafts may, or other prompts: code and edits of a text repeat "
+    "more than prose does."
+)
+_CALM_HELPS = tr(
+    "These answers differ too much from one another. Longer answers vary less, and so do those of a machine that does "
+    "nothing else meanwhile."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +61,8 @@ class Standing:
     baseline: str
     note: str = ""
     offer: Offer = ""
+    n_more: int = 0
+    """Pairs of answers that are offered to be recorded."""
 
 
 def standing(session: SessionLog, *, is_on: bool) -> Standing:
@@ -65,6 +78,7 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
         refused = _refusal(session, newest)
     since = _since_then(newest, session.conditions_now())
     notes = [beside_draft_words(comparison), since, _left_out(session), outlook_words(newest, session), refused]
+    n_more = 0
     if comparison.verdict != "cannot tell":
         offer = "switch off" if comparison.verdict == "costs" and is_on and not since else ""
     elif not offer and not since and _is_without_half(newest, comparison, session):
@@ -72,7 +86,26 @@ def standing(session: SessionLog, *, is_on: bool) -> Standing:
         offer = "record here"
     elif not offer and not since and (refused or session.baseline is None):
         offer = "record"
-    return Standing(verdict_words(comparison), baseline, _joined(notes), offer)
+    elif not offer and not since:
+        helps, offer, n_more = _what_helps(newest, comparison)
+        notes.append(helps)
+    return Standing(verdict_words(comparison), baseline, _joined(notes), offer, n_more)
+
+
+def _what_helps(newest: Run, comparison: Comparison) -> tuple[str, Offer, int]:
+    """Say what would decide what a full set of pairs leaves open, and offer it; with how many pairs, if with any."""
+    needed = comparison.pairs_needed
+    if comparison.speedup is None:  # as many answers as the verdict asks for are what helps
+        return "", "", 0
+    if needed is None and not comparison.drift:
+        return (_OTHERS_HELP, "compare drafts", 0) if _is_no_difference(comparison.speedup) else (_CALM_HELPS, "", 0)
+    if newest.conditions is not None and newest.conditions.context_bucket > FIRST_BUCKET_TOKENS:
+        return _MORE_HERE_HELP, "record here", 0
+    return _NEWER_HELP if needed is None else _MORE_HELP, "record more", needed or MIN_PAIRS
+
+
+def _is_no_difference(speedup: Interval) -> bool:
+    return speedup.low >= 1 / NO_DIFFERENCE and speedup.high <= NO_DIFFERENCE
 
 
 def verdict_words(comparison: Comparison) -> str:
@@ -95,7 +128,7 @@ def verdict_words(comparison: Comparison) -> str:
         if high < FARTHEST
         else tr("{low:.2f} to over {farthest:.0f}×").format(low=low, farthest=FARTHEST)
     )
-    if comparison.pairs_needed is None and low >= 1 / NO_DIFFERENCE and high <= NO_DIFFERENCE:
+    if comparison.pairs_needed is None and _is_no_difference(comparison.speedup):
         return tr("Does speculation pay? Cannot tell: {band}, as good as no difference").format(band=band)
     if comparison.pairs_needed is None and comparison.drift:
         words = tr("Does speculation pay? Cannot tell: {band} against an earlier session (answer with it off, too)")

@@ -2975,6 +2975,26 @@ Einstellungen: {config_dir}</translation>
         <translation>Es ist keine Antwort ohne Spekulation bei dieser Länge übrig, mit der die letzte mit Spekulation verglichen werden kann. Fragen Sie bei dieser Länge mit ausgeschalteter Spekulation, oder nehmen Sie mit Ihren Fragen dieser Unterhaltung auf.</translation>
     </message>
     <message>
+        <source>A recording makes them: the built-in prompts, answered with speculation off and on by turns.</source>
+        <translation>Eine Aufnahme liefert sie: die eingebauten Prompts, abwechselnd mit aus- und eingeschalteter Spekulation beantwortet.</translation>
+    </message>
+    <message>
+        <source>A recording on your questions in this conversation makes them, at this length.</source>
+        <translation>Eine Aufnahme mit Ihren Fragen dieser Unterhaltung liefert sie, bei dieser Länge.</translation>
+    </message>
+    <message>
+        <source>A recording makes pairs of this session: the built-in prompts, with speculation off and on by turns.</source>
+        <translation>Eine Aufnahme liefert Paare dieser Sitzung: die eingebauten Prompts, abwechselnd mit aus- und eingeschalteter Spekulation.</translation>
+    </message>
+    <message>
+        <source>More answers like these will hardly show one. Other drafts may, or other prompts: code and edits of a text repeat more than prose does.</source>
+        <translation>Mehr Antworten wie diese zeigen kaum einen. Andere Entwürfe vielleicht, oder andere Prompts: Code und Überarbeitungen eines Textes wiederholen sich mehr als Prosa.</translation>
+    </message>
+    <message>
+        <source>These answers differ too much from one another. Longer answers vary less, and so do those of a machine that does nothing else meanwhile.</source>
+        <translation>Diese Antworten unterscheiden sich zu sehr voneinander. Längere schwanken weniger, und die eines Rechners, der sonst nichts zu tun hat, auch.</translation>
+    </message>
+    <message>
         <source>Predicted {speedup:.2f}×</source>
         <translation>Vorausgesagt {speedup:.2f}×</translation>
     </message>
@@ -4313,6 +4333,13 @@ Einstellungen: {config_dir}</translation>
         <source>New session</source>
         <translation>Neue Sitzung</translation>
     </message>
+    <message numerus="yes">
+        <source>Record %n more answer(s) for a baseline</source>
+        <translation>
+            <numerusform>%n Antwort mehr für einen Vergleichswert aufnehmen</numerusform>
+            <numerusform>%n Antworten mehr für einen Vergleichswert aufnehmen</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Who drafts, with which model, how long</source>
         <translation>Wer entwirft, mit welchem Modell, wie lang</translation>
@@ -5436,6 +5463,13 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>Speculation {words}</source>
         <translation>Spekulation {words}</translation>
+    </message>
+    <message numerus="yes">
+        <source>Record %n more pair(s) of answers</source>
+        <translation>
+            <numerusform>%n Antwortpaar mehr aufnehmen</numerusform>
+            <numerusform>%n Antwortpaare mehr aufnehmen</numerusform>
+        </translation>
     </message>
     <message>
         <source>Thinking…</source>

@@ -15,8 +15,10 @@ from app.metrics.surroundings import Reading
 from app.metrics.verdict import usable
 from app.protocol import ChatMessage, Generate, Load
 from app.ui.baselines import BaselineDialog
-from app.ui.recording import DROPPED, INTERRUPTED, RecordingPlan, built_in_prompts, own_prompts
+from app.ui.recording import DROPPED, INTERRUPTED, RecordingPlan, built_in_prompts, completion, own_prompts
+from app.ui.standing import Standing
 from tests.doubles import POEM, Answer
+from tests.metrics.test_outlook import run_of
 from tests.ui.conftest import shows_dialog
 
 LONG = f"{POEM} {POEM} {POEM}"
@@ -110,6 +112,72 @@ def test_answers_count_for_the_verdict_though_they_make_no_baseline(program):
         assert said.startswith("Recorded, without a baseline; the answers count for the verdict. A baseline needs 6 ")
         assert "there are 3. Record more prompts" in said
         assert "needs about 3 more pairs" in program.window.panel.verdict
+
+    program.run(story)
+
+
+def growing_plan(lengths):
+    """Questions of one conversation whose answers end that far on in the context, and plain answers to them."""
+    prompts = own_prompts([ChatMessage("user", f"Question {n}?") for n in range(len(lengths))])
+    runs = [
+        msgspec.structs.replace(run_of(f"p{n}", [None] * 40, context_bucket=length), prompt=prompts[n].name)
+        for n, length in enumerate(lengths)
+    ]
+    return RecordingPlan(prompts, "own questions"), runs
+
+
+@pytest.mark.parametrize(
+    ("lengths", "again", "n_rounds"),
+    [
+        ((1024, 1024, 1024, 2048, 2048, 2048), ["question 4", "question 5", "question 6"], 2),
+        ((1024, 1024, 2048, 2048, 2048, 4096), ["question 6"], 6),
+        ((1024, 1024), ["question 1", "question 2"], 3),
+    ],
+)
+def test_what_completes_a_recording_is_of_the_length_where_the_conversation_is(lengths, again, n_rounds):
+    plan, runs = growing_plan(lengths)
+    found = completion(plan, runs)
+    assert ([prompt.name for prompt in found.prompts], found.n_rounds) == (again, n_rounds)
+    assert completion(plan, [msgspec.structs.replace(run, tokens=3) for run in runs]) is None
+
+
+def test_a_recording_that_makes_no_baseline_is_completed_by_one_click(program):
+    program.answers = (Answer(text=LONG),)
+    asked = own_prompts([ChatMessage("user", f"Question {n}?") for n in range(3)])
+
+    async def story():
+        foot = program.window.panel.foot
+        record(program, RecordingPlan(asked, "own questions"))
+        await recorded(program)
+        assert program.host.session.baseline is None
+        assert (foot.again.isVisible(), foot.again.text()) == (True, "Record 12 more answers for a baseline")
+        await program.until(foot.again.isEnabled)
+        foot.again.click()
+        await program.until(foot.cancel.isVisible)
+        assert not foot.again.isVisible()
+        await recorded(program)
+        baseline = program.host.session.baseline
+        assert (baseline.prompt_set, baseline.n_runs) == ("own questions", 6)
+        assert not foot.again.isVisible()
+
+    program.run(story)
+
+
+def test_more_pairs_are_recorded_on_the_built_in_prompts_and_the_next_recording_is_as_ever(program):
+    program.answers = (Answer(text=LONG),)
+
+    async def story():
+        panel = program.window.panel
+        panel.show_standing(Standing("Cannot tell yet", "", "", "record more", 8))
+        assert panel.offer == "Record 8 more pairs of answers"
+        panel._offer.click()
+        await program.until(lambda: program.controller.baselines.is_recording)
+        await recorded(program)
+        comparison = program.host.session.comparisons()[-1]
+        assert comparison.n_pairs == 12, "two rounds of six"
+        panel.record_requested.emit()
+        await recorded(program)
+        assert program.host.session.comparisons()[-1].n_pairs == 18
 
     program.run(story)
 

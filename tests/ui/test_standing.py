@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from app.metrics.baseline import BaselineStore, record
 from app.metrics.recorder import SessionLog
 from app.metrics.values import Interval, Surroundings
+from app.metrics.verdict import MIN_PAIRS
 from app.protocol import Hello, Loaded, ModelInfo, Plan
 from app.ui.figures import answer_title, comparison_words, exclusion, facts_of
-from app.ui.standing import standing, verdict_words
+from app.ui.standing import _what_helps, standing, verdict_words
 from app.ui.wording import debt_words, pause_words, tip
 from tests.metrics.test_outlook import MIXED, run_of
 
@@ -84,6 +85,49 @@ def test_how_far_it_is_from_telling(session, band, needed, words):
     add(session, 8, [4, 4, 3] * 12)
     said = replace(session.comparisons()[-1], verdict="cannot tell", speedup=Interval(*band), pairs_needed=needed)
     assert verdict_words(said) == f"Does speculation pay? {words}"
+
+
+def told(session, **changes):
+    """What is said where the newest comparison is that, with all of its answers paired."""
+    newest = session.runs[-1]
+    return _what_helps(newest, replace(session.comparison_of(newest), verdict="cannot tell", **changes))
+
+
+def test_what_would_decide_is_said_and_offered(session):
+    add(session, 8, [4, 4, 3] * 12)
+    words, offer, n_more = told(session, speedup=Interval(1.1, 0.9, 1.3), pairs_needed=13)
+    assert words.startswith("A recording makes them: the built-in prompts")
+    assert (offer, n_more) == ("record more", 13)
+    words, offer, n_more = told(session, speedup=Interval(1.03, 0.97, 1.1), pairs_needed=None, drift=0.05)
+    assert words.startswith("A recording makes pairs of this session")
+    assert (offer, n_more) == ("record more", MIN_PAIRS)
+    words, offer, _ = told(session, speedup=Interval(1.0, 0.98, 1.03), pairs_needed=None)
+    assert "Other drafts may, or other prompts" in words
+    assert offer == "compare drafts"
+    words, offer, _ = told(session, speedup=Interval(1.1, 0.2, 6.3), pairs_needed=None)
+    assert words.startswith("These answers differ too much from one another. Longer answers vary less")
+    assert offer == ""
+    assert told(session, speedup=None, n_pairs=2, pairs_needed=4) == ("", "", 0)
+
+
+def test_what_would_decide_far_on_in_a_conversation_is_of_that_length(session):
+    at(session, 3000, "d", MIXED)
+    words, offer, _ = told(session, speedup=Interval(1.1, 0.9, 1.3), pairs_needed=13)
+    assert words == "A recording on your questions in this conversation makes them, at this length."
+    assert offer == "record here"
+
+
+def test_with_everything_paired_and_nothing_decided_a_recording_is_offered(session):
+    """A baseline is in use, and each of its answers is a half: nothing else is to be had from what is there."""
+    for n in range(6):
+        session.add(run_of(f"p{n}", [None] * (40 + n)))
+    session.take_up(record(session.runs, prompt_set="x"))
+    for n in range(6):
+        session.add(run_of(f"d{n}", [0, 1, 0, 0, 2] * 8 if n % 2 else MIXED))
+    said = standing(session, is_on=True)
+    assert re.search(r"needs about \d+ more pairs", said.verdict)
+    assert "A recording makes them" in said.note
+    assert (said.offer, said.n_more) == ("record more", session.comparisons()[-1].pairs_needed)
 
 
 def test_against_an_earlier_session_more_pairs_of_the_kind_do_not_help(session):
