@@ -99,7 +99,7 @@ class _Chip(QFrame):
     def __init__(self, file: Attachment) -> None:
         super().__init__()
         named(self, "chip")
-        self.file = file
+        self.file, self._size = file, ""
         self._words = QLabel()
         self._words.setFont(text_font(-0.5))
         self._words.setTextFormat(Qt.TextFormat.PlainText)
@@ -119,10 +119,20 @@ class _Chip(QFrame):
             if n_tokens is None
             else tr("{n_tokens:,} token(s)", None, n_tokens).format(n_tokens=n_tokens)
         )
-        name = self.file.name if len(self.file.name) <= 32 else self.file.name[:29] + "…"
-        self._words.setText(f"{name}  ·  {size}")
+        self._size = size
+        self.fit()
         self._words.setToolTip(self.file.name)
         self.setAccessibleName(tr("Attached file {name}, {size}").format(name=self.file.name, size=size))
+
+    def fit(self, width_px: int | None = None) -> None:
+        """Shorten the name so that the size and the button have room, too."""
+        name = self.file.name if len(self.file.name) <= 32 else self.file.name[:29] + "…"
+        self._words.setText(f"{name}  ·  {self._size}")
+        if width_px is not None and (n_over := self.sizeHint().width() - width_px) > 0:
+            metrics = self._words.fontMetrics()
+            room_px = max(0, metrics.horizontalAdvance(name) - n_over)
+            name = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room_px)
+            self._words.setText(f"{name}  ·  {self._size}")
 
 
 class AttachmentBar(QWidget):
@@ -203,6 +213,8 @@ class AttachmentBar(QWidget):
 
     def _arrange(self) -> None:
         at, row = QPoint(0, 0), 0
+        for chip in self._chips:
+            chip.fit(self.width())
         parts: list[QWidget] = [*self._chips, *(part for part in (self._work, self._stop) if not part.isHidden())]
         for part in parts:
             size: QSize = part.sizeHint()

@@ -264,7 +264,8 @@ class DevicesDialog(QDialog):
 
     def show_runtimes(self, names: Sequence[str], current: str, about: str) -> None:
         """Offer the runtimes, and say what is to be said about the one in use."""
-        self.runtime.fill(((name, name) for name in dict.fromkeys((*names, current))), current)
+        all_names = dict.fromkeys((*names, current))
+        self.runtime.fill(((name, tr("built-in") if name == names[0] else name) for name in all_names), current)
         self.about_runtime.setText(about)
         self.remove_button.setEnabled(current != names[0])
 

@@ -92,6 +92,7 @@ class MainWindow(QMainWindow):
     composer: Composer
     panel: SpeedPanel
     _status: QLabel
+    _chat: QWidget
     _splitter: QSplitter
 
     def __init__(self, geometry: QSettings | None = None) -> None:
@@ -135,7 +136,7 @@ class MainWindow(QMainWindow):
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setCollapsible(1, False)
         self._splitter.setHandleWidth(1)
-        centre.setMinimumWidth(_LEAST_CENTRE_PX)
+        self._chat = centre
         self._side_parts = SideParts(self._splitter, self.panel, self.sidebar)
         self._restore_parts()
         self.fit_parts()
@@ -176,6 +177,7 @@ class MainWindow(QMainWindow):
 
     def fit_parts(self) -> None:
         """Let no part be narrower than its texts, and put away those that there is no room for."""
+        self._chat.setMinimumWidth(min(round(_LEAST_CENTRE_PX * font_scale()), LEAST_SIZE.width()))
         self.sidebar.setMinimumWidth(round(_LEAST_SIDEBAR_PX * font_scale()))
         self.panel.setMinimumWidth(round(_LEAST_PANEL_PX * font_scale()))
         self._side_parts.fit(self.width())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
+from app.ui.dialog_size import fit
 from app.ui.discover import DiscoverTab
 from app.ui.downloads import DownloadsTab
 from app.ui.library_tab import LibraryTab
@@ -19,7 +20,7 @@ from app.ui.remembered import state_in
 from app.ui.theme import GRID
 from app.ui.tr import tr
 
-SIZE = QSize(1040, 680)
+SIZE = (1040, 680)
 DISCOVER, LIBRARY, DOWNLOADS = range(3)
 
 
@@ -32,7 +33,7 @@ class ModelManager(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Models"))
-        self.resize(SIZE.boundedTo(self.screen().availableGeometry().size() - QSize(2 * GRID, 5 * GRID)))
+        fit(self, *SIZE)
         self.discover, self.library, self.downloads = DiscoverTab(), LibraryTab(), DownloadsTab()
         self.notice = NoticeBar()
         self.tabs = QTabWidget(documentMode=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.host.pulling import Pull
     from app.models.library import BrokenFile, LibraryEntry
     from app.models.memory import PairMemory, Room, Share
-    from app.models.pairs import Judgement
+    from app.models.pairs import Fit, Judgement
     from app.models.recommendation import Standing
 
 _KINDS = {
@@ -50,6 +50,14 @@ def drafter_words(offer: Offer) -> str:
     """Who drafts in an offer."""
     judgement = offer.judgement
     return judgement.draft.rsplit("/", 1)[-1] if judgement.draft is not None else _KINDS[judgement.kind]
+
+
+FIT_WORDS: dict[Fit, str] = {
+    "fits": tr("fits"),
+    "fits with warnings": tr("fits with warnings"),
+    "does not fit": tr("does not fit"),
+}
+"""Whether it fits, in a word or two."""
 
 
 def kind_words(judgement: Judgement) -> str:

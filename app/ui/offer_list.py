@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, QSize, Signal
 from PySide6.QtWidgets import QTreeWidget, QTreeWidgetItem
 
-from app.ui.model_words import drafter_words, kind_words
+from app.ui.model_words import FIT_WORDS, drafter_words, kind_words
 from app.ui.tr import tr
 from app.ui.tree_rows import RIGHT, choose, set_up
 from app.ui.wording import bytes_words, tip
@@ -64,4 +64,4 @@ def _cells(offer: Offer) -> list[str]:
     judgement = offer.judgement
     where = offer.where if judgement.draft is not None or judgement.kind == "embedded heads" else tr("needs no file")
     memory = bytes_words(judgement.memory.n_bytes) if judgement.memory is not None else ""
-    return [drafter_words(offer), judgement.fit, where, memory]
+    return [drafter_words(offer), FIT_WORDS[judgement.fit], where, memory]

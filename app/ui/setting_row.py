@@ -5,11 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSpinBox, QWidget
 
+from app.ui.font_size import font_bus, font_scale
 from app.ui.setting_fields import Field
 from app.ui.theme import GRID, IconButton, named, text_font
 from app.ui.tr import tr
 
-_CONTROL_PX = 220
+_CONTROL_PX, _MOST_WIDER = 220, 1.5
 
 
 class SettingRow(QWidget):
@@ -70,11 +71,17 @@ class SettingRow(QWidget):
             label = QLabel(self.field.words)
             label.setBuddy(self.control)
             grid.addWidget(label, 0, 0)
-            self.control.setFixedWidth(_CONTROL_PX if self.field.kind != "text" else 2 * _CONTROL_PX - 6 * GRID)
+            self._fit_control()
+            font_bus().changed.connect(self._fit_control)
             grid.addWidget(self.control, 0, 1)
         grid.addWidget(self.reset, 0, 2, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(self.help, 1, 0, 1, 2)
         grid.addWidget(self.fault, 2, 0, 1, 2)
+
+    def _fit_control(self) -> None:
+        """Let all controls of a page be as wide, unless one has more to show."""
+        width = _CONTROL_PX if self.field.kind != "text" else 2 * _CONTROL_PX - 6 * GRID
+        self.control.setFixedWidth(max(round(width * min(font_scale(), _MOST_WIDER)), self.control.sizeHint().width()))
 
     def show_value(self, value: object) -> None:
         """Show what is chosen now; the button is there if that is not the default."""

@@ -20,6 +20,8 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 _INDENT_PX = 2 * GRID
+_LEAST_CHARS = 8
+"""Room of each column: the first would have none where the others take it all. There is a bar to scroll then."""
 
 
 class _Airy(QStyledItemDelegate):
@@ -61,5 +63,6 @@ def set_up(tree: QTreeWidget, name: str, columns: Sequence[str]) -> None:
     header = tree.header()
     header.setAccessibleName(tr("{name}: columns").format(name=name))
     header.setStretchLastSection(False)
+    header.setMinimumSectionSize(_LEAST_CHARS * tree.fontMetrics().averageCharWidth())
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)

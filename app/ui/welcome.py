@@ -7,6 +7,7 @@ switch to it; meanwhile the starter answers.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui import motion
+from app.ui.font_size import font_bus, font_scale
 from app.ui.theme import GRID, colours, follow, named, text_font
 from app.ui.tr import tr
 
@@ -27,7 +29,7 @@ EXAMPLES = (
     tr("Write a Python function that counts the words in a text file, with a short example."),
     tr("Make a table of five European capitals with their countries and rivers."),
 )
-_MAX_WIDTH_PX = 560
+_MAX_WIDTH_PX, _LEAST_WIDTH_PX, _AROUND_PX = 560, 160, 5 * GRID
 _CARD = "QFrame#suggestion { background: %(base)s; border: 1px solid %(border)s; border-radius: 8px; }"
 _PRIMARY = """
 QPushButton { background: %(accent)s; color: %(on_accent)s; border: 2px solid %(accent)s; border-radius: 6px;
@@ -134,12 +136,18 @@ class Example(QPushButton):
 
     def __init__(self, words: str) -> None:
         super().__init__()
-        self._words = words
+        self._words, self._width_px = words, _MAX_WIDTH_PX
         named(self, "example")
         self._break()
 
+    def fit(self, width_px: int) -> None:
+        """Break the lines for a button of this width."""
+        if width_px != self._width_px:
+            self._width_px = width_px
+            self._break()
+
     def _break(self) -> None:
-        metrics, width_px = self.fontMetrics(), _MAX_WIDTH_PX - 6 * GRID
+        metrics, width_px = self.fontMetrics(), self._width_px - 6 * GRID
         lines = [""]
         for word in self._words.split(" "):
             longer = f"{lines[-1]} {word}".strip()
@@ -168,7 +176,7 @@ class Welcome(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(tr("Welcome"))
-        title = QLabel(tr("Ask something"), alignment=Qt.AlignmentFlag.AlignHCenter)
+        title = QLabel(tr("Ask something"), wordWrap=True, alignment=Qt.AlignmentFlag.AlignHCenter)
         title.setFont(text_font(8.0, bold=True))
         self._state = named(QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignHCenter), "state")
         self._state.setTextFormat(Qt.TextFormat.PlainText)
@@ -178,11 +186,12 @@ class Welcome(QScrollArea):
         column.addWidget(title)
         column.addWidget(self._state)
         column.addSpacing(GRID)
-        for words in EXAMPLES:
-            column.addWidget(self._example(words))
+        self._examples = [self._example(words) for words in EXAMPLES]
+        for example in self._examples:
+            column.addWidget(example)
         column.addSpacing(GRID)
         column.addWidget(self.suggestion)
-        block = QWidget(maximumWidth=_MAX_WIDTH_PX)
+        block = self._block = QWidget()
         block.setLayout(column)
         inside = QWidget()
         row = QHBoxLayout()  # which centres what is narrower, and asks it how high it is at that width
@@ -194,12 +203,25 @@ class Welcome(QScrollArea):
         self.setWidget(inside)
         for part in (self.viewport(), inside):
             part.setAutoFillBackground(False)
+        font_bus().changed.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        width_px = round(_MAX_WIDTH_PX * font_scale())
+        self._block.setMaximumWidth(width_px)
+        for example in self._examples:
+            example.fit(max(_LEAST_WIDTH_PX, min(width_px, self.viewport().width() - _AROUND_PX)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the examples anew."""
+        super().resizeEvent(event)
+        self._fit()
 
     def show_state(self, words: str) -> None:
         """Say in what state the model is."""
         self._state.setText(words)
 
-    def _example(self, words: str) -> QPushButton:
+    def _example(self, words: str) -> Example:
         button = Example(words)
         button.setAccessibleName(tr("Try: {words}").format(words=words))
         button.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -302,7 +302,7 @@ Protokoll: {log_dir}</translation>
     </message>
     <message>
         <source>that of the prompts</source>
-        <translation>der der Prompts</translation>
+        <translation>wie die Prompts</translation>
     </message>
     <message>
         <source>So many answers to each prompt, with speculation off and on by turns</source>
@@ -1975,7 +1975,7 @@ Einstellungen: {config_dir}</translation>
     </message>
     <message>
         <source>It was made on {made_at:%Y-%m-%d, %H:%M} and holds {conversations_words}, with settings and baselines. What is here now is replaced by that, and kept in a folder. The window closes and opens again.</source>
-        <translation>Sie wurde am {made_at:%Y-%m-%d, %H:%M} angelegt und enthält {conversations_words}, mit Einstellungen und Baselines. Sie ersetzt, was jetzt hier ist; das bleibt in einem Ordner erhalten. Das Fenster schließt sich und öffnet sich neu.</translation>
+        <translation>Sie wurde am {made_at:%Y-%m-%d, %H:%M} angelegt und enthält {conversations_words}, mit Einstellungen und Vergleichswerten. Sie ersetzt, was jetzt hier ist; das bleibt in einem Ordner erhalten. Das Fenster schließt sich und öffnet sich neu.</translation>
     </message>
     <message>
         <source>Reading…</source>
@@ -2316,6 +2316,10 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>the same</source>
         <translation>dasselbe</translation>
+    </message>
+    <message>
+        <source>built-in</source>
+        <translation>eingebaut</translation>
     </message>
     <message>
         <source>{tps:.1f} tok/s</source>
@@ -3838,6 +3842,14 @@ Einstellungen: {config_dir}</translation>
     <message>
         <source>{words}, here</source>
         <translation>{words}, da</translation>
+    </message>
+    <message>
+        <source>fits with warnings</source>
+        <translation>passt, mit Warnungen</translation>
+    </message>
+    <message>
+        <source>does not fit</source>
+        <translation>passt nicht</translation>
     </message>
     <message>
         <source>N-gram drafting fits.</source>
@@ -7955,7 +7967,7 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     </message>
     <message>
         <source>acceptance</source>
-        <translation>Akzeptanz</translation>
+        <translation>Annahme</translation>
     </message>
     <message>
         <source>alpha, per token</source>
@@ -7971,7 +7983,7 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     </message>
     <message>
         <source>From pairs of answers with and without speculation in that session, never from acceptance.</source>
-        <translation>Aus Paaren von Antworten mit und ohne Spekulation in jener Sitzung, nie aus der Akzeptanz.</translation>
+        <translation>Aus Paaren von Antworten mit und ohne Spekulation in jener Sitzung, nie aus der Annahme.</translation>
     </message>
     <message>
         <source>Decode speed of B ÷ that of A from answers to the same prompts at the same context length, at least six; the interval allows for two sessions of one machine that differ a little by themselves.</source>
@@ -7983,7 +7995,7 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     </message>
     <message>
         <source>Decode speed in tok/s; acceptance: draft tokens kept ÷ draft tokens sent to the target.</source>
-        <translation>Dekodiertempo in tok/s; Akzeptanz: behaltene Entwurfstoken ÷ an das Zielmodell gesandte.</translation>
+        <translation>Dekodiertempo in tok/s; Annahme: behaltene Entwurfstoken ÷ an das Zielmodell gesandte.</translation>
     </message>
     <message>
         <source>Names can be typed over</source>
@@ -8115,7 +8127,7 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     </message>
     <message>
         <source>{way} has an acceptance of {share}, below {least}. Try a larger draft model of the target&apos;s family, or tune this one on your own prompts: the training data for that can be exported.</source>
-        <translation>{way} hat eine Akzeptanz von {share}, unter {least}. Versuchen Sie ein größeres Entwurfsmodell aus der Familie des Zielmodells, oder stimmen Sie dieses auf Ihre eigenen Prompts ab: Die Trainingsdaten dafür lassen sich exportieren.</translation>
+        <translation>{way} hat eine Annahme von {share}, unter {least}. Versuchen Sie ein größeres Entwurfsmodell aus der Familie des Zielmodells, oder stimmen Sie dieses auf Ihre eigenen Prompts ab: Die Trainingsdaten dafür lassen sich exportieren.</translation>
     </message>
     <message>
         <source>No draft model fits. A small model with the target&apos;s vocabulary may save more than n-gram.</source>
