@@ -31,7 +31,7 @@ from app.engine.client import Engine
 from app.host.runtime_engine import RuntimeEngine
 from app.protocol import Chunk, Command, Event, Generate
 from tests.benchmarks.figures import Figure, arguments, end_by_targets, report
-from tests.benchmarks.panel import percentile, window_shown
+from tests.benchmarks.panel import application, percentile, window_shown
 
 LIMIT_S = 300.0
 WITHIN_S = 6.0
@@ -163,22 +163,20 @@ def waits_s() -> float:
 def measure(model: str, n_clients: int, n_tokens: int) -> Found:
     """Open the window, serve, and let the clients come."""
     import qasync
-    from PySide6.QtWidgets import QApplication
 
     from app.host import Host
     from app.models.library import Library
     from app.ui.controller import Controller
-    from app.ui.garbage import WindowGarbage, what_is_there_stays
     from app.ui.theme import ThemeSwitch
 
-    application = QApplication.instance() or QApplication([])
-    loop = qasync.QEventLoop(application)
+    app = application()
+    loop = qasync.QEventLoop(app)
     found = Found([], {}, [], [], [])
 
     async def whole(window: Any) -> None:
         library = Library()
         host = Host(make_engine=lambda: WatchedEngine(RuntimeEngine(), found.seen), library=library)
-        controller = Controller(window, ThemeSwitch(application), host=host, library=library)  # type: ignore[arg-type]
+        controller = Controller(window, ThemeSwitch(app), host=host, library=library)
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             port = one.getsockname()[1]
@@ -200,13 +198,8 @@ def measure(model: str, n_clients: int, n_tokens: int) -> Found:
         finally:
             await controller.close()
 
-    garbage = WindowGarbage(application)
-    garbage.start()
-    try:
-        with loop, window_shown() as window, what_is_there_stays():
-            loop.run_until_complete(whole(window))
-    finally:
-        garbage.stop()
+    with loop, window_shown() as window:
+        loop.run_until_complete(whole(window))
     return found
 
 

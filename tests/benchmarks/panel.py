@@ -68,7 +68,7 @@ def steps(n: int) -> Iterator[Step]:
         yield Step(i / STEPS_PER_S, kept + 1, limit, limit, judged, kept, 0.0005 * limit, 0.004, 2 * i % 4096, drafter)
 
 
-def _application() -> QApplication:
+def application() -> QApplication:
     """Paint and collect garbage as the program does."""
     from PySide6.QtWidgets import QApplication
 
@@ -87,12 +87,13 @@ def window_shown() -> Iterator[MainWindow]:
     from app.ui.main_window import MainWindow
     from app.ui.passing_state import passing_state
 
-    with passing_state() as state, what_is_there_stays():
+    with passing_state() as state:
         window = MainWindow(state)
         window.build()
         window.resize(1280, 800)
         window.show()
-        yield window
+        with what_is_there_stays():
+            yield window
         window.panel.remove_charts()
         window.allow_close()
         window.close()
@@ -106,7 +107,7 @@ def play(minutes: float, every: int, page: int) -> Drawn:
     from app.ui.chart_control import ChartControl
     from app.ui.trace import Band
 
-    application = _application()
+    app = application()
     drawn = Drawn()
     n_steps = round(minutes * 60 * STEPS_PER_S)
     with window_shown() as window:
@@ -118,12 +119,12 @@ def play(minutes: float, every: int, page: int) -> Drawn:
             raise SystemExit("there are no charts")
         charts.show_band(Band(300.0, 290.0, 310.0))
         charts.show_page(page)
-        application.processEvents()
+        app.processEvents()
         per_tick = round(STEPS_PER_S * TICK_S)
         for i, step in enumerate(steps(n_steps), start=1):
             control.add(step)
             if i % (per_tick * every) == 0:
-                application.processEvents()
+                app.processEvents()
                 _redraw(window, control, drawn)
             if i % max(1, n_steps // 10) == 0:
                 drawn.memory_mb.append(psutil.Process().memory_info().rss / 1e6)
@@ -186,11 +187,11 @@ def answers(n_turns: int, max_tokens: int, *, is_drafting: bool, target: str = "
     from app.ui.controller import Controller
     from app.ui.theme import ThemeSwitch
 
-    application = _application()
-    loop = qasync.QEventLoop(application)
+    app = application()
+    loop = qasync.QEventLoop(app)
 
     async def measure(window: MainWindow) -> Answers:
-        controller = Controller(window, ThemeSwitch(application))
+        controller = Controller(window, ThemeSwitch(app))
         controller.choices.change(speculation=is_drafting, max_tokens=max_tokens, temperature=0.0, target=target)
         controller.start()
         found = Answers()

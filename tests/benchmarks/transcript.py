@@ -119,10 +119,13 @@ def long_answer(n_tokens: int, n_lines: int) -> str:
 
 
 def _application() -> QApplication:
+    """Paint and collect garbage as the program does."""
     from PySide6.QtWidgets import QApplication
 
+    from app.ui.app import make_application
+
     there = QApplication.instance()
-    return there if isinstance(there, QApplication) else QApplication([])
+    return there if isinstance(there, QApplication) else make_application()
 
 
 @contextmanager
@@ -130,7 +133,7 @@ def window_shown() -> Iterator[MainWindow]:
     """Show a whole window, with garbage collected as the program does it."""
     from PySide6.QtCore import QCoreApplication, QEvent
 
-    from app.ui.garbage import WindowGarbage, what_is_there_stays
+    from app.ui.garbage import what_is_there_stays
     from app.ui.main_window import MainWindow
     from app.ui.passing_state import passing_state
 
@@ -140,14 +143,11 @@ def window_shown() -> Iterator[MainWindow]:
         window.build()
         window.resize(1280, 800)
         window.show()
-        garbage = WindowGarbage(window)
-        garbage.start()
         try:
             with what_is_there_stays():
                 settle(0.3)
                 yield window
         finally:
-            garbage.stop()
             window.allow_close()
             window.close()
             window.deleteLater()
