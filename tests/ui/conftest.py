@@ -1,4 +1,7 @@
-"""A whole window with a real host, a real database, a real library, and the one fake: a scripted engine."""
+"""A whole window with a real host, a real database, a real library, and the one fake: a scripted engine.
+
+With :attr:`Program.has_real_engine` there is none.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chat.store import ChatStore
+from app.engine.client import Engine
 from app.host import Host
+from app.host.runtime_engine import RuntimeEngine
 from app.metrics.baseline import BaselineStore
 from app.metrics.power import Power
 from app.metrics.recorder import SessionLog
@@ -114,12 +119,15 @@ class Program:
         self.engines: list[ScriptedEngine] = []
         self.answers: Sequence[Answer] = (Answer(),)
         self.engine_options: dict[str, Any] = {}
+        self.has_real_engine = False
         self.store: ChatStore | None = None
         self.power = Powered(Power())
         self.controller: Controller
 
-    def make_engine(self) -> ScriptedEngine:
+    def make_engine(self) -> Engine:
         """Make the next engine of the story."""
+        if self.has_real_engine:
+            return RuntimeEngine()
         self.engines.append(ScriptedEngine(self.answers, **self.engine_options))
         return self.engines[-1]
 
