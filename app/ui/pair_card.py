@@ -119,7 +119,7 @@ class PairCard(QWidget):
         column.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         scroll.setAccessibleName(tr("The pair in detail"))
         scroll.setWidget(inside)
         for part in (scroll.viewport(), inside):

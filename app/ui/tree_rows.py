@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeWidget, QTreeWidgetItem
 
 from app.ui.theme import GRID, text_font
@@ -20,8 +20,8 @@ RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 _INDENT_PX = 2 * GRID
-_LEAST_CHARS = 8
-"""Room of each column: the first would have none where the others take it all. There is a bar to scroll then."""
+_LEAST_CHARS = 18
+"""Room of the first column where the others would leave it less; there is a bar to scroll then."""
 
 
 class _Airy(QStyledItemDelegate):
@@ -63,6 +63,38 @@ def set_up(tree: QTreeWidget, name: str, columns: Sequence[str]) -> None:
     header = tree.header()
     header.setAccessibleName(tr("{name}: columns").format(name=name))
     header.setStretchLastSection(False)
-    header.setMinimumSectionSize(_LEAST_CHARS * tree.fontMetrics().averageCharWidth())
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    _FirstColumn(tree)
+
+
+class _FirstColumn(QObject):
+    """Lets the first column have what the others leave, but never so little that its texts cannot be told apart."""
+
+    def __init__(self, tree: QTreeWidget) -> None:
+        super().__init__(tree)
+        self._tree = tree
+        tree.viewport().installEventFilter(self)
+        tree.header().sectionResized.connect(self.on_resized)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Look at the width again."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def on_resized(self, column: int, _before_px: int, _now_px: int) -> None:
+        """Look again where another column takes more or less."""
+        if column:
+            self._fit()
+
+    def _fit(self) -> None:
+        header = self._tree.header()
+        least_px = _LEAST_CHARS * self._tree.fontMetrics().averageCharWidth()
+        others_px = sum(header.sectionSize(column) for column in range(1, header.count()))
+        is_narrow = self._tree.viewport().width() - others_px < least_px
+        mode = QHeaderView.ResizeMode.Interactive if is_narrow else QHeaderView.ResizeMode.Stretch
+        if header.sectionResizeMode(0) != mode:
+            header.setSectionResizeMode(0, mode)
+        if is_narrow:
+            header.resizeSection(0, least_px)

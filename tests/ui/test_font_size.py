@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -169,7 +170,10 @@ def test_names_of_models_can_be_told_apart_where_texts_are_large(program):
         await program.until(manager.isVisible)
         await asyncio.sleep(0.1)
         for tree in (manager.discover.tree, manager.library.tree):
-            assert tree.columnWidth(0) >= 8 * tree.fontMetrics().averageCharWidth()
+            assert tree.columnWidth(0) >= 18 * tree.fontMetrics().averageCharWidth()
+        for card in (manager.discover.card, manager.library.card):
+            area = card if isinstance(card, QScrollArea) else card.findChild(QScrollArea)
+            assert area.horizontalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAsNeeded
         await close_all(program.window)
 
     program.run(story)
