@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.conversation import Attachment
+from app.settings import MAX_FONT_EXTRA_PT
 from app.ui.attaching import AttachmentBar
 from app.ui.font_size import choose_font_size
 from app.ui.parting import PartingQuestion
@@ -182,7 +183,7 @@ def test_names_of_models_can_be_told_apart_where_texts_are_large(program):
 @pytest.mark.qt_log_ignore("does not support (raise|grabbing|propagateSizeHints)")
 def test_what_is_chosen_in_the_settings_can_be_read_whole_where_texts_are_large(program):
     async def story():
-        choose_font_size(QApplication.font().pointSizeF())
+        choose_font_size(MAX_FONT_EXTRA_PT)
         program.window.action_list.run("program.settings")
         await program.until(lambda: program.controller.settings.dialog is not None)
         await asyncio.sleep(0.1)
