@@ -16,7 +16,8 @@ TEXTS = {
     "baselines.py": {"own questions"},  # stored with the baseline, as the name of its prompts
     "chat_actions.py": {"Esc", "F2"},
     "controller.py": {"unhandled {} in a slot"},  # a line of the log
-    "standing.py": {"switch off", "record here", "record more", "compare drafts"},  # offers, by the names that the panel knows
+    # offers, by the names that the panel knows
+    "standing.py": {"switch off", "record here", "record more", "compare drafts"},
     "local_keys.py": {"Return", "F2", "Del", "Esc", "Left", "Right", "Home", "End"},
     "language.py": {"English"},  # each language is called what its speakers call it
     "last_words.py": {"Slipstream"},
