@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import replace
@@ -20,7 +19,7 @@ from app.metrics.baseline import staleness
 from app.metrics.surroundings import SystemSource
 from app.protocol import Chunk, Speculation, Started
 from app.ui.baselines import BaselineDialog
-from app.ui.recording import MOST_ROUNDS, Recording, RecordingPlan, built_in_plan, n_answers, own_prompts
+from app.ui.recording import Recording, RecordingPlan, built_in_plan, n_answers, own_prompts, rounds_for
 from app.ui.said import said, said_each
 from app.ui.tr import tr
 
@@ -110,8 +109,7 @@ class BaselineControl(QObject):
 
     def record_more(self, n_pairs: int) -> None:
         """Record so many pairs of answers, or some more, on the built-in prompts."""
-        plan = built_in_plan()
-        self._begin(replace(plan, n_rounds=min(MOST_ROUNDS, math.ceil(n_pairs / len(plan.prompts)))))
+        self._begin(replace(built_in_plan(), n_rounds=rounds_for(n_pairs)))
 
     def complete(self) -> None:
         """Record what the last recording lacked for a baseline."""

@@ -30,6 +30,7 @@ from app.ui.wording import drafter_name
 
 SETS = ("chat", "code", "prose")
 PER_SET = 2
+N_BUILT_IN = len(SETS) * PER_SET
 MAX_TOKENS = 64
 MOST_OWN = 12
 MOST_ROUNDS = 20
@@ -78,6 +79,11 @@ def built_in_prompts() -> tuple[Prompt, ...]:
 def built_in_plan() -> RecordingPlan:
     """Record on some prompts of each kind, once."""
     return RecordingPlan(built_in_prompts(), ", ".join(SETS))
+
+
+def rounds_for(n_pairs: int) -> int:
+    """Return how often the built-in prompts have to be answered for so many pairs, as far as one recording goes."""
+    return min(MOST_ROUNDS, math.ceil(n_pairs / N_BUILT_IN))
 
 
 def own_prompts(conversation: Sequence[ChatMessage]) -> tuple[Prompt, ...]:

@@ -14,6 +14,7 @@ from app.metrics.stats import FIRST_BUCKET_TOKENS
 from app.metrics.values import is_plain
 from app.metrics.verdict import MIN_PAIRS, MOST_PAIRS, usable
 from app.ui.figures import draft_difference, exclusion
+from app.ui.recording import N_BUILT_IN, rounds_for
 from app.ui.said import said, said_each
 from app.ui.tr import tr
 
@@ -101,7 +102,8 @@ def _what_helps(newest: Run, comparison: Comparison) -> tuple[str, Offer, int]:
         return (_OTHERS_HELP, "compare drafts", 0) if _is_no_difference(comparison.speedup) else (_CALM_HELPS, "", 0)
     if newest.conditions is not None and newest.conditions.context_bucket > FIRST_BUCKET_TOKENS:
         return _MORE_HERE_HELP, "record here", 0
-    return _NEWER_HELP if needed is None else _MORE_HELP, "record more", needed or MIN_PAIRS
+    n_more = N_BUILT_IN * rounds_for(needed or MIN_PAIRS)
+    return _NEWER_HELP if needed is None else _MORE_HELP, "record more", n_more
 
 
 def _is_no_difference(speedup: Interval) -> bool:

