@@ -89,7 +89,7 @@ class Line:
             if fill is not None:
                 self._item.setFillLevel(0.0)
                 self._item.setBrush(fill)
-        if not (np.array_equal(x, self.curve[0]) and np.array_equal(y, self.curve[1], equal_nan=True)):
+        if not self._is_drawn(curve):
             self.curve = curve
             known = np.isfinite(y)
             joined = np.append(known[1:] & known[:-1], False) if len(y) else known
@@ -98,6 +98,10 @@ class Line:
         is_shown = len(x) > 1
         if is_shown != self._item.isVisible():
             self._item.setVisible(is_shown)
+
+    def _is_drawn(self, curve: Curve) -> bool:
+        (x, y), (drawn_x, drawn_y) = curve, self.curve
+        return curve is self.curve or (np.array_equal(x, drawn_x) and np.array_equal(y, drawn_y, equal_nan=True))
 
 
 class _View(pg.PlotWidget):  # type: ignore[misc]  # as above

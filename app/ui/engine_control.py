@@ -51,7 +51,7 @@ LOAD_PATIENCE_S = 60.0
 LIST_PATIENCE_S = 2.0
 """How long the list of models is waited for before the first load begins without it."""
 
-PLAN_INTERVAL_S = 0.5
+PLAN_INTERVAL_S = 1.0
 
 
 class EngineControl(QObject):

@@ -89,6 +89,7 @@ class PanelControl(QObject):
             is_lossy = not self._is_plain and self._choices.settings.lenient > 0
             self._charts.begin(is_plain=self._is_plain, is_lossy=is_lossy)
             self._is_plain = None
+            self._shown_s = monotonic()  # the first steps make no curve yet
         self._charts.add(*steps)
         if not self._charts.is_live or not self._panel.isVisible():
             return

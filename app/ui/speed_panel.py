@@ -100,6 +100,7 @@ class SpeedPanel(QWidget):
         self._number.setText(NO_NUMBER)
         self._unit = named(QLabel(tr("tok/s")), "muted")
         self._when = named(QLabel(""), "muted")
+        self._when.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._state = self._figure(number_font(-0.5), _STATE_TIP, tr("Speculation"))
         self._verdict = self._figure(number_font(0.5, bold=True), _VERDICT_TIP, tr("Verdict"))
         self._note = named(self._figure(number_font(-0.5), _NOTE_TIP, tr("Predicted")), "muted")
@@ -240,15 +241,18 @@ class SpeedPanel(QWidget):
                 self._fix_number()
         if when != self._when.text():
             self._when.setText(when)
+            if self._when.sizeHint().width() > self._when.minimumWidth():
+                self._when.setFixedSize(self._when.sizeHint())
             self._number.setAccessibleDescription(
                 tr("tokens per second, {when}. {speed_tip}").format(when=when, speed_tip=_SPEED_TIP)
             )
 
     def _fix_number(self) -> None:
-        """Give the number its size: text in a label of another size has the whole panel laid out anew."""
-        self._number.setMinimumSize(0, 0)
-        self._number.setMaximumSize(QWIDGETSIZE_MAX, QWIDGETSIZE_MAX)
-        self._number.setFixedSize(self._number.sizeHint())
+        """Give number and word their sizes: text in a label of no fixed size has the whole panel laid out anew."""
+        for label in (self._number, self._when):
+            label.setMinimumSize(0, 0)
+            label.setMaximumSize(QWIDGETSIZE_MAX, QWIDGETSIZE_MAX)
+            label.setFixedSize(label.sizeHint())
 
     def _fix_charts(self) -> None:
         """Leave the charts room for their captions, however large these are."""
