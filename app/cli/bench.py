@@ -157,7 +157,7 @@ async def _bench(chosen: BenchOptions, ways: Sequence[Speculation], prompts: Seq
         loaded = await load(owner, chosen.pair())
         if chosen.spec_type is None:
             ways = [options.by_file(way, loaded.drafters) for way in ways]
-        costs = await _costs(chosen, ways, prompts, owner, loaded)
+        costs = await _costs(chosen, ways, prompts, sampling, owner, loaded)
         measured = await _answers(chosen, ways, prompts, sampling, owner) if prompts else []
         summary = Summary(measured, ways, costs)
         result = _result(chosen, sampling.seed, owner.session.to_metrics(), loaded, summary)
@@ -169,7 +169,12 @@ async def _bench(chosen: BenchOptions, ways: Sequence[Speculation], prompts: Seq
 
 
 async def _costs(
-    chosen: BenchOptions, ways: Sequence[Speculation], prompts: Sequence[Prompt], owner: Host, loaded: Loaded
+    chosen: BenchOptions,
+    ways: Sequence[Speculation],
+    prompts: Sequence[Prompt],
+    sampling: Sampling,
+    owner: Host,
+    loaded: Loaded,
 ) -> tuple[CostsAt, ...]:
     """Measure what the predictions need, and the curve if it was asked for."""
     n_rows = rows_needed(ways if prompts else (), chosen.rows if chosen.cost_curve else 0)
@@ -180,7 +185,7 @@ async def _costs(
         positions = await answer_positions(owner, prompts, chosen.max_tokens, loaded.n_ctx)
         if chosen.cost_curve:
             positions = tuple(dict.fromkeys((0, *positions)))
-    return await measure_costs(owner, n_rows, positions, chosen.repeat)
+    return await measure_costs(owner, n_rows, positions, chosen.repeat, sampling)
 
 
 async def _answers(

@@ -10,7 +10,7 @@ from app.costs import CostsAt
 from app.engine.costs import ROWS
 from app.host import Host
 from app.metrics.prompts import Prompt
-from app.protocol import MAX_DRAFT_TOKENS, Speculation
+from app.protocol import MAX_DRAFT_TOKENS, Sampling, Speculation
 
 RULE_ROWS = 16
 """Most rows that are timed for a rule; it seldom drafts longer."""
@@ -39,7 +39,7 @@ def positions_needed(n_tokens: Iterable[int], n_room: int) -> tuple[int, ...]:
 
 
 async def measure_costs(
-    owner: Host, n_rows: Sequence[int], positions: Sequence[int], repeat: int
+    owner: Host, n_rows: Sequence[int], positions: Sequence[int], repeat: int, sampling: Sampling
 ) -> tuple[CostsAt, ...]:
     """Have them measured, and say so; a model that cannot verify so many rows is told of.
 
@@ -48,7 +48,7 @@ async def measure_costs(
     """
     places = ", ".join(f"{at:,}" for at in positions)
     note(f"timing passes of up to {n_rows[-1]} rows with {places} tokens in the memory")
-    costs = await owner.measure_costs(n_rows, positions, repeat)
+    costs = await owner.measure_costs(n_rows, positions, repeat, sampling)
     most = max((row.n_rows for at in costs for row in at.rows), default=0)
     if most < n_rows[-1]:
         note(f"notice: this model verifies at most {most} rows at once.")

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from statistics import median
 
+from msgspec import structs
+
 from app.costs import CostsAt, DraftCost, RowCost
 from app.engine.cancel import CancelFlag
 from app.engine.draft_length import Ask
@@ -22,12 +24,10 @@ from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
 from app.engine.warm_up import words
 from app.errors import EngineError, UsageError
-from app.protocol import CostsMeasured, Generate, MeasureCosts, Sampling, Speculation
+from app.protocol import CostsMeasured, Generate, MeasureCosts, Speculation
 
 DRAFT_TOKENS = 4
 """Tokens of a draft that is timed."""
-
-_GREEDY = Sampling(seed=0, temperature=0.0)
 
 
 def measure_costs(command: MeasureCosts, pair: LoadedPair, cancel: CancelFlag) -> CostsMeasured:
@@ -50,9 +50,7 @@ def measure_costs(command: MeasureCosts, pair: LoadedPair, cancel: CancelFlag) -
             for position in command.positions:
                 _forget(pair)
                 rows = _time_rows(pair.target.context, text, position, command)
-                found.append(
-                    CostsAt(position, rows, _time_drafters(pair, text[: max(1, position) + 1], command.repeat))
-                )
+                found.append(CostsAt(position, rows, _time_drafters(pair, text[: max(1, position) + 1], command)))
         except DecodeCancelledError as fault:
             raise EngineError("The measurement was cancelled.") from fault
     return CostsMeasured(command.id, tuple(found))
@@ -111,16 +109,16 @@ def _time_pass(context: Context, text: Sequence[int], position: int, n_rows: int
     return took_s
 
 
-def _time_drafters(pair: LoadedPair, text: Sequence[int], repeat: int) -> tuple[DraftCost, ...]:
+def _time_drafters(pair: LoadedPair, text: Sequence[int], command: MeasureCosts) -> tuple[DraftCost, ...]:
     """Time every drafter that the pair has, one after the other; the last token of the text is the pending one."""
-    costs = []
+    costs, sampling = [], structs.replace(command.sampling, grammar="")
     for name in pair.drafters():
-        wanted = Generate(0, _GREEDY, prompt="x", speculation=Speculation((name,), min(DRAFT_TOKENS, _longest(pair))))
-        sampler = Sampler(_GREEDY, pair.target.model.n_vocab, list(text[:-1]))
+        wanted = Generate(0, sampling, prompt="x", speculation=Speculation((name,), min(DRAFT_TOKENS, _longest(pair))))
+        sampler = Sampler(sampling, pair.target.model.n_vocab, list(text[:-1]))
         try:
             for drafter in engage(wanted, pair, sampler, text[:-1]).drafters:
                 try:
-                    if (cost := _time_drafter(drafter, pair, text, repeat)) is not None:
+                    if (cost := _time_drafter(drafter, pair, text, command.repeat)) is not None:
                         costs.append(cost)
                 finally:
                     drafter.close()

@@ -35,6 +35,7 @@ from app.host.values import AnswerEvent, ChatRequest, HostState, PairChoice
 from app.metrics.recorder import SessionLog
 from app.models.library import Library, LibraryEntry
 from app.protocol import (
+    LIKELIEST,
     ChatMessage,
     CostsMeasured,
     Hello,
@@ -43,6 +44,7 @@ from app.protocol import (
     MeasureCosts,
     Render,
     Rendered,
+    Sampling,
     Templating,
     Tokenise,
     Tokenised,
@@ -214,14 +216,13 @@ class Host:
         """
         async with self._turns:
             if self._is_alive() and self._board.state.loaded is not None:
-                engine = self._require_loaded()
-                await last_event(engine, Unload(engine.next_id()), Unloaded)
+                await last_event(engine := self._require_loaded(), Unload(engine.next_id()), Unloaded)
                 self._board.become(replace(self._board.state, loaded=None))
 
     async def measure_costs(
-        self, n_rows: Sequence[int], positions: Sequence[int], repeat: int = 3
+        self, n_rows: Sequence[int], positions: Sequence[int], repeat: int = 3, sampling: Sampling = LIKELIEST
     ) -> tuple[CostsAt, ...]:
-        """Time target passes over so many rows, and the drafters, at context positions, in turn with the answers.
+        """Time target passes over so many rows, and the drafters as answers use them, at context positions, in turn.
 
         Raises:
             SlipstreamError: no model is loaded, it has no room for that, or the engine died.
@@ -229,7 +230,7 @@ class Host:
         with self._jobs.begun() as job:
             async with self._turns:
                 engine = self._require_loaded()
-                command = MeasureCosts(engine.next_id(), tuple(n_rows), tuple(positions), repeat)
+                command = MeasureCosts(engine.next_id(), tuple(n_rows), tuple(positions), repeat, sampling)
                 job.running = engine, command.id
                 return (await last_event(engine, command, CostsMeasured)).costs
 

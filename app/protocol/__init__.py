@@ -33,6 +33,7 @@ from app.protocol.events import (
     Unloaded,
 )
 from app.protocol.values import (
+    LIKELIEST,
     LOSSY,
     MAX_DRAFT_TOKENS,
     MAX_LINE_BYTES,
@@ -62,6 +63,7 @@ from app.protocol.values import (
 )
 
 __all__ = [
+    "LIKELIEST",
     "LOSSY",
     "MAX_DRAFT_TOKENS",
     "MAX_LINE_BYTES",

@@ -7,7 +7,7 @@ import msgspec
 from app.lessons import Lessons
 from app.memory_types import MemoryTypes
 from app.placement import Backends, Placement
-from app.protocol.values import MAX_DRAFT_TOKENS, ChatMessage, Sampling, Speculation, Templating
+from app.protocol.values import LIKELIEST, MAX_DRAFT_TOKENS, ChatMessage, Sampling, Speculation, Templating
 
 
 class _Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
@@ -88,11 +88,16 @@ class Unload(_Command, frozen=True, tag="unload"):
 
 
 class MeasureCosts(_Command, frozen=True, tag="measure_costs"):
-    """Time target passes over each of ``n_rows``, and the drafters, at context positions. Empties the memories."""
+    """Time target passes over each of ``n_rows``, and the drafters, at context positions. Empties the memories.
+
+    Drafters draft as in an answer with this ``sampling``: with a large vocabulary the draw is a part of what a drafted
+    token costs.
+    """
 
     n_rows: tuple[int, ...]
     positions: tuple[int, ...] = (0,)
     repeat: int = 3
+    sampling: Sampling = LIKELIEST
 
 
 Command = Load | Generate | Cancel | Tokenise | Render | Unload | MeasureCosts

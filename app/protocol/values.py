@@ -94,6 +94,10 @@ class Sampling(Value, frozen=True):
     grammar: str = ""
 
 
+LIKELIEST = Sampling(seed=0, temperature=0.0)
+"""Nothing is drawn: always the most likely token."""
+
+
 class Speculation(Value, frozen=True, omit_defaults=True):
     """How the next answer is drafted. ``types`` are tried in order; empty or ``none`` is off.
 

@@ -40,9 +40,13 @@ class Curve:
     caught_up_token_s: float
 
 
-def measured_curve(pair: LoadedPair, position: int, repeat: int = 5, longest: int = max(LENGTHS)) -> Curve:
+def measured_curve(
+    pair: LoadedPair, position: int, sampling: Sampling, repeat: int = 5, longest: int = max(LENGTHS)
+) -> Curve:
     """Measure the curve of drafts of up to ``longest`` tokens where the memory holds ``position``; medians."""
-    command = MeasureCosts(id=0, n_rows=tuple(range(1, longest + 2)), positions=(position,), repeat=repeat)
+    command = MeasureCosts(
+        id=0, n_rows=tuple(range(1, longest + 2)), positions=(position,), repeat=repeat, sampling=sampling
+    )
     (at,) = measure_costs(command, pair, CancelFlag()).costs
     draft = next((cost for cost in at.drafters if cost.drafter == "draft-simple"), None)
     rows_s = {row.n_rows: row.median_s for row in at.rows}

@@ -146,7 +146,7 @@ def run_set(session: Session, prompts: Sequence[Prompt], sampling: Sampling, run
             if run.longest:
                 last = timed[PLAIN][-1]
                 position = len(last.prompt) + len(last.token_ids) // 2
-                curves.append(measured_curve(session._pair, position, repeat=3, longest=run.longest))
+                curves.append(measured_curve(session._pair, position, sampling, repeat=3, longest=run.longest))
     if len({len(answers) for answers in timed.values()}) != 1:
         raise SystemExit("the ways have unequal numbers of answers")
     return timed, curves

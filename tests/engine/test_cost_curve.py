@@ -3,10 +3,11 @@
 import pytest
 
 from app.engine.cancel import CancelFlag
+from app.engine.sampler import Sampler
 from app.engine.session import Session
 from app.engine.template import Renderer
 from app.errors import EngineError, UsageError
-from app.protocol import MeasureCosts
+from app.protocol import MeasureCosts, Sampling
 from tests.engine.sessions import answer, load
 from tests.fixtures import tiny_mtp
 
@@ -46,6 +47,19 @@ def test_answers_are_the_same_before_and_after(session, tiny_pair):
     before = said()
     measure(session)
     assert said() == before
+
+
+def test_drafters_are_timed_as_an_answer_uses_them(session, tiny_pair, monkeypatch):
+    """With a large vocabulary the draw takes a tenth of what a drafted token does."""
+    drawn = []
+    load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512)
+    real = Sampler.choose
+    monkeypatch.setattr(Sampler, "choose", lambda self, row, at: drawn.append(self.is_greedy) or real(self, row, at))
+    for temperature in (0.0, 0.8):
+        drawn.clear()
+        sampling = Sampling(seed=3, temperature=temperature, grammar='root ::= "a"+')
+        session.measure_costs(MeasureCosts(7, (1, 2), (0, 40), 2, sampling), CancelFlag())
+        assert set(drawn) == {temperature == 0.0}
 
 
 def test_heads_on_a_running_state_are_timed_too(session, tmp_path):
