@@ -19,7 +19,7 @@ from app.chat.progress import Look
 from app.chat.salvage import Salvaged, salvage
 from app.chat.schema import migrate, version_of
 from app.chat.shape import refuse_misshapen
-from app.chat.upgrading import How, InUseError, NotUpgradedError, is_locked, upgrade
+from app.chat.upgrading import How, InUseError, NotUpgradedError, is_locked, refuse_held, upgrade
 from app.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -61,8 +61,23 @@ def open_database(path: Path, how: How = _AS_EVER) -> Opened:
         try:
             return _open_or_repair(path, how)
         except InUseError as fault:  # what is read into memory instead would be lost at the end
-            how.wait(fault)
+            _wait(path, fault, how)
+
+
+def _wait(path: Path, fault: InUseError, how: How) -> None:
+    """Wait for another program, without doing more than looking."""
+    is_held = True
+    while is_held:
+        how.wait(fault)
         time.sleep(_WAIT_S)
+        try:
+            with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
+                refuse_held(db, path)
+            is_held = False
+        except InUseError:
+            continue
+        except sqlite3.Error:
+            is_held = False  # whatever that is, opening says it
 
 
 def _open_or_repair(path: Path, how: How) -> Opened:

@@ -77,6 +77,7 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
     if version == 0:
         migrate(db, how.steps)
         return None
+    refuse_held(db, path)  # a copy would be made in vain
     copy = _copy_before(db, path, version, part_of(how.note, 0, n_parts))
     is_as_left = _unwritten_by_others(db)
     _forget_old_copies(path)  # also of starts that were killed here
@@ -128,6 +129,20 @@ def _copy_before(db: sqlite3.Connection, path: Path, version: int, note: Progres
             "Free as much space as the file takes, then start again. The file was not touched.",
         ) from fault
     return copy
+
+
+def refuse_held(db: sqlite3.Connection, path: Path) -> None:
+    """Look whether another process lets nobody write; whatever else is wrong, writing says.
+
+    Raises:
+        InUseError: it does.
+    """
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("ROLLBACK")
+    except sqlite3.Error as fault:
+        if is_locked(fault):
+            raise InUseError(path, fault) from fault
 
 
 def is_locked(fault: BaseException) -> bool:
