@@ -78,9 +78,9 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
         migrate(db, how.steps)
         return None
     refuse_held(db, path)  # a copy would be made in vain
+    _forget_old_copies(path)  # of starts that were killed here
     copy = _copy_before(db, path, version, part_of(how.note, 0, n_parts))
     is_as_left = _unwritten_by_others(db)
-    _forget_old_copies(path)  # also of starts that were killed here
     try:
         migrate(db, how.steps, how.note, n_before=1)
     except BaseException as fault:
@@ -89,17 +89,20 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
         is_ours = not is_locked(fault) and is_as_left()
         if is_ours:
             _bring_back(db, copy, path)
-        if not isinstance(fault, sqlite3.Error):
+        if not (is_ours and isinstance(fault, sqlite3.Error)):
             with suppress(OSError):
-                copy.unlink()  # it was stopped, and everything is as it was
+                copy.unlink()  # it was stopped, and everything is as it was, or who has the file has a copy
+        if not isinstance(fault, sqlite3.Error):
             raise
         if not is_ours:
             raise InUseError(path, fault) from fault
+        _forget_old_copies(path)
         raise NotUpgradedError(
             f"The chat database {path} could not be upgraded to format {len(how.steps)}: {fault}. It is as it was, and"
             " what you write now is not saved.",
             f"Free some space or close other programs, then start again. A copy is in {copy.name}.",
         ) from fault
+    _forget_old_copies(path)
     return StoreError(
         f"The chat database was upgraded to format {len(how.steps)}.", f"A copy of the old one is kept as {copy.name}."
     )
@@ -108,8 +111,9 @@ def upgrade(db: sqlite3.Connection, path: Path, how: How) -> StoreError | None:
 def _copy_before(db: sqlite3.Connection, path: Path, version: int, note: Progress) -> Path:
     """Copy the database, its log included; a copy under its name is whole."""
     stamp = now().strftime("%Y%m%d-%H%M%S")
-    copy = path.with_name(f"{path.name}.format-{version}-{stamp}")
-    part = path.with_name(f"{path.name}.copying-{os.getpid()}")  # of two processes that copy at once each has its own
+    me = os.getpid()  # of two processes that copy at once each has its own
+    copy = path.with_name(f"{path.name}.format-{version}-{stamp}-{me}")
+    part = path.with_name(f"{path.name}.copying-{me}")
     _forget_half_copies(path)
     try:
         part.unlink(missing_ok=True)

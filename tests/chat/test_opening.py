@@ -299,6 +299,24 @@ def test_who_waits_has_the_file_as_soon_as_another_program_has_upgraded_it(path,
         assert len(store.search("written")) == 1
 
 
+def test_who_meets_the_lock_only_after_copying_takes_its_copy_back_and_no_other(path):
+    earlier = [path.with_name(f"chats.db.format-{n}-2020010{n}-000000") for n in range(KEPT_COPIES)]
+    for n, copy in enumerate(earlier):
+        copy.touch()
+        os.utime(copy, (n, n))
+    old_database(path)
+    with closing(connect(path)) as holder:
+
+        def hold(_n_done, _n_all):
+            if not holder.in_transaction:
+                holder.execute("BEGIN IMMEDIATE")
+
+        with pytest.raises(InUseError):
+            ChatStore(path, How(note=hold))
+        holder.execute("ROLLBACK")
+    assert sorted(path.parent.glob("chats.db.format-*")) == earlier
+
+
 def test_who_waits_for_one_that_is_killed_does_the_work_itself(path):
     old_database(path)
     before = content(path)
