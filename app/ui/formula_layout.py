@@ -38,6 +38,8 @@ from app.ui.theme import colours
 FORMULA = QTextFormat.Property.UserProperty + 1
 """The property of a format by which text belongs to a formula: its number."""
 PICTURE = "\ufffc"
+MOST_TEXT_BYTES = 32 << 20
+"""The pictures of one text take no more than so much; what does not fit any more stays as it was written."""
 PARAGRAPHS = str.maketrans({"\u2029": "\n", "\u2028": "\n", "\u00a0": " "})
 """What Qt has in a selection in place of ends of lines, and of spaces."""
 
@@ -79,12 +81,16 @@ class FormulaLayout:
         self._number = 0
         self.draws, self.is_drawing = True, False
         self._is_asking = False
+        self._names: dict[tuple[Key, str], str] = {}  # of the pictures that the text has, each of them once
+        self._n_bytes, self._is_full = 0, False
 
     # --- content --------------------------------------------------------------------------------------
 
     def clear(self) -> None:
         """Know nothing of the text any more."""
         self._formulas.clear()
+        self._names.clear()
+        self._n_bytes, self._is_full = 0, False
         self.let_go()
 
     def let_go(self) -> None:
@@ -162,11 +168,31 @@ class FormulaLayout:
         return self.draws and formula_pictures().is_on and isValid(self._view)
 
     def _ready(self) -> dict[int, Picture]:
-        waiting = {number: formula.key for number, formula in self._formulas.items() if not formula.is_drawn}
-        pictures = {number: formula_pictures().picture(key) for number, key in waiting.items()}
-        return {number: picture for number, picture in pictures.items() if picture is not None}
+        ready = {}
+        for number, formula in sorted(self._formulas.items()):
+            picture = None if formula.is_drawn else formula_pictures().picture(formula.key)
+            if picture is not None and self._has_room(number, formula, picture):
+                ready[number] = picture
+        return ready
+
+    def _has_room(self, number: int, formula: _Formula, picture: Picture) -> bool:
+        """Let the text have a picture if there is room for it."""
+        look = formula.key, formula.colour
+        if look not in self._names:
+            n_bytes = self._n_bytes + picture.image.sizeInBytes()
+            if n_bytes > MOST_TEXT_BYTES:
+                self._is_full = True
+                return False
+            self._n_bytes, self._names[look] = n_bytes, f"formula:{number}"
+            self._view.document().addResource(
+                QTextDocument.ResourceType.ImageResource, QUrl(self._names[look]), picture.tinted(formula.colour)
+            )
+        return True
 
     def _ask(self) -> None:
+        if self._is_full:
+            self.let_go()
+            return
         keys = [formula.key for _, formula in sorted(self._formulas.items()) if not formula.is_drawn]
         if keys and self._view.isVisible():
             self._is_asking = True
@@ -200,10 +226,7 @@ class FormulaLayout:
 
     def _put_one(self, cursor: QTextCursor, number: int, place: Range, picture: Picture) -> None:
         formula = self._formulas[number]
-        name = f"formula:{number}"
-        self._view.document().addResource(
-            QTextDocument.ResourceType.ImageResource, QUrl(name), picture.tinted(formula.colour)
-        )
+        name = self._names[formula.key, formula.colour]
         cursor.setPosition(place.start)
         cursor.setPosition(place.end, _KEEP)
         cursor.mergeCharFormat(_unseen())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psutil
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QTextCursor
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QTextEdit
 
 from app.ui.blocks import BlockStream, blocks_of
 from app.ui.column import BlockColumn
-from app.ui.formula_layout import FORMULA, PICTURE, selected_text
+from app.ui.formula_layout import FORMULA, MOST_TEXT_BYTES, PICTURE, selected_text
 from app.ui.formula_pictures import MOST_PICTURE_BYTES, Key, formula_pictures
 from app.ui.formulas import DISPLAY, END, INLINE, protect_formulas
 from app.ui.plain_text import plain_of
@@ -345,6 +346,26 @@ def test_only_what_is_near_the_screen_is_asked_for(put, qtbot, pictures):
     transcript.go_to_message(0)
     qtbot.waitUntil(lambda: pictures.n_waiting == 0)
     assert pictures.n_bytes < MOST_PICTURE_BYTES
+
+
+def test_one_picture_serves_all_formulas_that_are_alike(put, qtbot, pictures):
+    before = psutil.Process().memory_info().rss
+    view = shown(put, qtbot, "$\\rule{67em}{67em}$ " * 40, 40)
+    assert len({_format(view, place).name() for place in picture_places(view)}) == 1
+    assert psutil.Process().memory_info().rss - before < 100e6
+
+
+def test_the_pictures_of_a_text_are_bounded_in_bytes(put, qtbot, pictures):
+    view = put(ProseView(), 600, 300)
+    text = "".join(f"$\\rule{{67em}}{{{67 - n / 100}em}}$ " for n in range(40))
+    view.append(text)
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0 and n_drawn(view) > 0)
+    shapes = [_format(view, place) for place in picture_places(view)]
+    assert 2 <= len(shapes) < 20
+    assert sum(4 * shape.width() * shape.height() for shape in shapes) <= MOST_TEXT_BYTES
+    assert written(view) == text.strip()
+    view.on_colours_changed()
+    assert n_drawn(view) > 0
 
 
 def test_what_nobody_sees_any_more_is_not_waited_for(put, qtbot, pictures):
