@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
@@ -27,7 +28,8 @@ class Work:
 
     def __init__(self) -> None:
         self._stop = threading.Event()
-        self._began_s = time.monotonic()
+        self.clock_s: Callable[[], float] = time.monotonic
+        self.began_s = self.clock_s()
         self.fraction = 0.0
         self.has_begun = False
         self.is_waiting = False
@@ -39,7 +41,7 @@ class Work:
     @property
     def is_long(self) -> bool:
         """Whether it goes on for so long that a person should see what is done."""
-        took_s = time.monotonic() - self._began_s
+        took_s = self.clock_s() - self.began_s
         left_s = took_s * (1 / self.fraction - 1) if self.fraction else LONG_S
         return took_s > LONG_S or (self.has_begun and min(took_s, left_s) > _SOON_S)
 

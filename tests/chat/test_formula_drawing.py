@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -68,8 +69,13 @@ def drawer():
 
 
 def processes() -> list[psutil.Process]:
-    living = (p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE)
-    return [p for p in living if p.cmdline()[-1:] == ["formula"]]
+    """Return those that draw now; one may end while it is looked at."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if child.status() != psutil.STATUS_ZOMBIE and child.cmdline()[-1:] == ["formula"]:
+                found.append(child)
+    return found
 
 
 def test_a_formula_is_drawn_on_its_base_line(drawer):

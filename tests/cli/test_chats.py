@@ -1,10 +1,11 @@
+import io
 import json
 import sqlite3
-import threading
 from contextlib import closing
 
 import pytest
 
+from app.chat.schema import MIGRATIONS, version_of
 from app.chat.store import ChatStore, store_path
 from app.cli import program
 from app.errors import SlipstreamError
@@ -66,24 +67,34 @@ def test_one_file_that_cannot_be_read_keeps_all_out(run, talk, tmp_path):
     assert "no conversation yet" in run("list")
 
 
-def test_a_database_that_another_program_upgrades_is_waited_for(run, capsys):
+class Heard(io.StringIO):
+    """An output of errors that acts as soon as something is said in it."""
+
+    def __init__(self, act):
+        super().__init__()
+        self._act = act
+
+    def flush(self):
+        act, self._act = self._act, None
+        if act is not None:
+            act()
+
+
+def test_a_database_that_another_program_upgrades_is_waited_for(run, capsys, monkeypatch):
     old_database(store_path())
-    holder = sqlite3.connect(store_path(), isolation_level=None, check_same_thread=False)
-    holder.execute("BEGIN IMMEDIATE")
+    with closing(sqlite3.connect(store_path(), isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
 
-    def upgrade_and_let_go():
-        migrate_held(holder)
-        holder.execute("COMMIT")
-        holder.close()
+        def upgrade_and_let_go():
+            migrate_held(holder)
+            holder.execute("COMMIT")
 
-    timer = threading.Timer(1.5, upgrade_and_let_go)
-    timer.start()
-    assert program.run(["chats", "list"]) == 0
-    timer.join()
-    said = capsys.readouterr()
-    assert "Old" in said.out
-    assert said.err.count("Another program is using the chat database") == 1
-    assert "Ctrl+C" in said.err
+        said = Heard(upgrade_and_let_go)
+        monkeypatch.setattr("sys.stderr", said)
+        assert "Old" in run("list")
+        assert version_of(holder) == len(MIGRATIONS)
+    assert said.getvalue().count("Another program is using the chat database") == 1
+    assert "Ctrl+C" in said.getvalue()
 
 
 def test_everything_goes_into_one_file_and_comes_back(run, talk, tmp_path):

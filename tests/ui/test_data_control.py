@@ -206,8 +206,13 @@ def test_long_work_leaves_the_window_alive_and_can_be_cancelled(program):
             await control._do("Something long…", slow)
 
         control._start(work())
+        await program.until(lambda: control.dialog is not None)
+        shown = control._work
+        shown.clock_s = lambda: shown.began_s + 0.3
         await program.until(begun.is_set)
+        await asyncio.sleep(0.25)
         assert not control.dialog.isVisible(), "it would only flash if that were all"
+        shown.clock_s = lambda: shown.began_s + 0.5
         await program.until(control.dialog.isVisible)
         for _ in range(20):
             await asyncio.sleep(0.005)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 
+import pytest
 from PySide6.QtWidgets import QComboBox, QPushButton, QSpinBox
 
 from app.metrics.verdict import judge
@@ -16,7 +17,7 @@ from app.ui.baselines import BaselineDialog
 from tests.ui.conftest import shows_dialog
 
 N_PROMPTS, N_ROUNDS = 6, 2
-MOST_RECORDINGS = 3
+MOST_RECORDINGS, RECORDING_S = 6, 60.0
 
 
 def chosen_dialog(program, prompts):
@@ -31,6 +32,7 @@ def chosen_dialog(program, prompts):
 
 
 @shows_dialog
+@pytest.mark.timeout(2 * MOST_RECORDINGS * RECORDING_S)
 def test_drafts_that_cost_too_much_are_told_from_the_first_click_to_the_offer(program, tiny_pair, tmp_path):
     prompts = tmp_path / "prompts.jsonl"
     lines = ({"name": f"p{n}", "prompt": f"the cat of the hot day {n}"} for n in range(N_PROMPTS))
@@ -59,7 +61,7 @@ def test_drafts_that_cost_too_much_are_told_from_the_first_click_to_the_offer(pr
         session = program.host.session
         for n_recorded in range(1, MOST_RECORDINGS + 1):  # again where a busy machine made answers differ too much
             await program.until(lambda: controller.baselines.is_recording)
-            await program.until(lambda: not controller.baselines.is_recording)
+            await program.until(lambda: not controller.baselines.is_recording, RECORDING_S)
             (comparison,) = session.comparisons()
             assert comparison.n_pairs == n_recorded * N_PROMPTS * N_ROUNDS
             assert comparison.verdict != "pays"
@@ -77,4 +79,4 @@ def test_drafts_that_cost_too_much_are_told_from_the_first_click_to_the_offer(pr
         assert panel.offer == ""
         assert panel.verdict.startswith("Speculation costs ")
 
-    program.run(story, is_started=False)
+    program.run(story, is_started=False, limit_s=MOST_RECORDINGS * RECORDING_S)

@@ -196,26 +196,22 @@ def test_how_a_restore_went_is_said_also_to_who_quits_while_what_it_brought_is_m
     holder.close()
 
 
-def test_an_upgrade_that_nearly_ends_is_not_said(home, qapp, window):
-    gate = threading.Event()
-    old_database(store_path())
-    seen = []
-
-    def nearly_done(_db, note):
-        for _ in range(12):
-            note(99, 100)
-            assert not gate.wait(0.05)
+@pytest.mark.parametrize(("n_done", "after_s", "is_said"), [(99, 0.9, False), (99, 1.1, True), (20, 0.5, True)])
+def test_an_upgrade_that_nearly_ends_is_not_said(home, qapp, window, n_done, after_s, is_said):
+    work = Work()
+    work.clock_s = lambda: work.began_s + after_s
+    work.note(n_done, 100)
 
     async def story():
-        opening = asyncio.ensure_future(open_store_behind(window, (*MIGRATIONS, nearly_done)))
-        while not opening.done():
-            seen.append(bool(window.findChildren(WorkDialog)))
-            await asyncio.sleep(0.02)
-        return await opening
+        opening: Future[ChatStore] = Future()
+        waiting = asyncio.ensure_future(wait_for_store(window, work, opening))
+        await asyncio.sleep(0.2)
+        seen = [dialog.isVisible() for dialog in window.findChildren(WorkDialog)]
+        opening.set_result(ChatStore())
+        (await waiting).close()
+        return seen
 
-    run(qapp, story).close()
-    assert len(seen) > 3
-    assert not any(seen)
+    assert run(qapp, story) == [True] * is_said
 
 
 def test_a_repair_that_takes_long_is_said_and_quitting_leaves_it_to_the_next_start(home, qapp, window, expect_log):
