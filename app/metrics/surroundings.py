@@ -7,6 +7,7 @@ and what the system offers beside it.
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from dataclasses import dataclass
 from typing import Protocol
@@ -50,6 +51,9 @@ class Source(Protocol):
 class SystemSource:
     """This machine."""
 
+    def __init__(self) -> None:
+        self._own = OwnTime()
+
     def read(self) -> Reading:
         """Look now."""
         import psutil  # not before the first window is painted
@@ -60,7 +64,7 @@ class SystemSource:
         return Reading(
             at_s=time.monotonic(),
             busy_s=sum(times) - idle_s - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0),
-            own_s=_own_s(),
+            own_s=self._own.read(),
             n_cores=psutil.cpu_count() or 1,
             on_battery=power.on_battery,
             power_mode=power.power_mode,
@@ -102,16 +106,29 @@ class Watch:
         return tuple(said)
 
 
-def _own_s() -> float:
-    import psutil
+class OwnTime:
+    """Processor seconds of this program with its processes, of those that have ended, too.
 
-    me = psutil.Process()
-    total_s = 0.0
-    for process in (me, *me.children(recursive=True)):
-        with contextlib.suppress(psutil.Error):
-            times = process.cpu_times()
-            total_s += times.user + times.system
-    return float(total_s)
+    ``has_ended_ones``: whether the system counts the time of an ended process to its parent. Where it does not, what a
+    process had at the last look stays counted.
+    """
+
+    def __init__(self, *, has_ended_ones: bool = sys.platform == "linux") -> None:
+        self._has_ended_ones = has_ended_ones
+        self._seen_s: dict[tuple[int, float], float] = {}  # by number and start: numbers are given again
+
+    def read(self) -> float:
+        """Look now."""
+        import psutil
+
+        me, now_s = psutil.Process(), {}
+        for process in (*me.children(recursive=True), me):  # itself last: one that ends now is counted, maybe twice
+            with contextlib.suppress(psutil.Error):
+                times = process.cpu_times()
+                ended_s = times.children_user + times.children_system if self._has_ended_ones else 0.0
+                now_s[process.pid, process.create_time()] = float(times.user + times.system + ended_s)
+        self._seen_s = now_s if self._has_ended_ones else self._seen_s | now_s
+        return sum(self._seen_s.values())
 
 
 def _hottest_c() -> float | None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 import time
 
 import pytest
 
-from app.metrics.surroundings import Reading, SystemSource, Watch
+from app.metrics.surroundings import OwnTime, Reading, SystemSource, Watch
 
 QUIET = Reading(0.0, 0.0, 0.0, 4, on_battery=False, power_mode="balanced", hottest_c=60.0, clock_share=0.95)
 
@@ -72,3 +74,18 @@ def test_this_machine_can_be_read_and_our_own_work_is_not_that_of_others():
     assert last.own_s - first.own_s == pytest.approx(0.2, abs=0.1)
     assert last.busy_s - first.busy_s >= 0.15
     assert last.n_cores >= 1
+
+
+@pytest.mark.parametrize(
+    "has_ended_ones", [pytest.param(True, marks=pytest.mark.linux), False], ids=["system counts", "last look counts"]
+)
+def test_what_a_process_has_used_stays_ours_when_it_has_ended(has_ended_ones):
+    work = "import time\nwhile time.process_time() < 0.6: pass\nprint('done', flush=True)\ninput()"
+    own = OwnTime(has_ended_ones=has_ended_ones)
+    first_s = own.read()
+    with subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline().startswith(b"done")
+        if not has_ended_ones:
+            own.read()
+        child.kill()
+    assert own.read() - first_s > 0.5
