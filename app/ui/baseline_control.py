@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from app.errors import ExportError, SlipstreamError
-from app.host import AnswerEvent, Host
+from app.host import AnswerEvent, Host, PairChoice
 from app.metrics.baseline import staleness
 from app.metrics.surroundings import SystemSource
 from app.protocol import Chunk, Speculation, Started
@@ -55,6 +55,7 @@ class BaselineControl(QObject):
         self._chats: Chats | None = None
         self._plan = built_in_plan()
         self._completion: RecordingPlan | None = None
+        self._of: tuple[PairChoice, Speculation] | None = None  # what the last recording is of; None: of what was
         self._source: Source = SystemSource()
         self._recording: asyncio.Task[None] | None = None
         self._running: Recording | None = None
@@ -65,6 +66,8 @@ class BaselineControl(QObject):
         window.panel.record_own_requested.connect(lambda: self.show(on_own=True))
         window.panel.record_more_requested.connect(self.record_more)
         window.panel.foot.again_requested.connect(self.complete)
+        window.panel.foot.session_requested.connect(self.let_go)
+        choices.watch(lambda _before, _after: None if self._of == self._chosen() else self.let_go())
         window.panel.foot.baselines_requested.connect(lambda: self.show())
         window.panel.cancel_requested.connect(self.cancel)
         window.composer.stopped.connect(self.cancel)  # Esc stops whatever answers
@@ -116,6 +119,17 @@ class BaselineControl(QObject):
         if self._completion is not None:
             self._begin(self._completion)
 
+    def let_go(self) -> None:
+        """Offer no completion of a recording any more: it was of another pair, conversation or session."""
+        self._of = None
+        if self._completion is not None:
+            self._completion = None
+            self._window.panel.show_recording(None, "")
+
+    def _chosen(self) -> tuple[PairChoice, Speculation]:
+        way = structs.replace(self._choices.drafting(), lenient=0.0)  # lossy answers count nowhere
+        return self._choices.pair(), way
+
     def cancel(self) -> None:
         """Stop recording; what was loaded is loaded again, which somebody who is in a hurry does not stop."""
         is_whole = self._running is not None and self._running.is_whole
@@ -123,14 +137,15 @@ class BaselineControl(QObject):
             self._recording.cancel()
 
     async def _record(self, plan: RecordingPlan) -> None:
-        way = structs.replace(self._choices.drafting(), lenient=0.0)  # lossy answers count nowhere
+        pair, way = self._of = self._chosen()
+        self._completion = None
         sampling = self._choices.sampling(_RECORD_SEED)
         recording = self._running = Recording(self._host, sampling, way, self._on_event, self._source)
         words = ""
         self._window.panel.show_recording(0.0, tr("Preparing to record…"))
         self.changed.emit()
         try:
-            async with aclosing(recording.run(self._choices.pair(), plan)) as steps:
+            async with aclosing(recording.run(pair, plan)) as steps:
                 async for progress in steps:
                     self._window.panel.show_recording(progress.fraction, progress.words)
             words = self._keep(recording.baselines)
@@ -147,7 +162,8 @@ class BaselineControl(QObject):
             words = self._broken_off(recording).format(message=f"{type(fault).__name__}: {fault}", hint=hint).rstrip()
         finally:
             self._recording = self._running = None
-            self._completion = recording.completion if recording.is_whole and not recording.baselines else None
+            is_short = recording.is_whole and not recording.baselines and self._of is not None
+            self._completion = recording.completion if is_short else None
             n_again = n_answers(self._completion, (Speculation(), way)) if self._completion is not None else 0
             self._window.panel.show_recording(None, words, n_again)
             self._engine.note_engagement(None)
@@ -190,6 +206,7 @@ class BaselineControl(QObject):
     def use(self, chats: Chats) -> None:
         """Offer the questions of these conversations to record on."""
         self._chats = chats
+        chats.shown_other.connect(self.let_go)
 
     def show(self, *, on_own: bool = False) -> None:
         """Open the list of baselines, ready to record on the person's own questions if that is asked for."""

@@ -141,6 +141,44 @@ def test_what_completes_a_recording_is_of_the_length_where_the_conversation_is(l
     assert completion(plan, [msgspec.structs.replace(run, tokens=3) for run in runs]) is None
 
 
+def choose_another_way(program):
+    program.controller.choices.change(draft_tokens=3)
+
+
+def open_another_conversation(program):
+    program.controller.chats.new()
+
+
+def begin_another_session(program):
+    program.window.panel.foot.session_requested.emit()
+
+
+@pytest.mark.parametrize("change", [choose_another_way, open_another_conversation, begin_another_session])
+@pytest.mark.parametrize("is_meanwhile", [False, True])
+def test_a_recording_of_what_was_is_not_offered_to_be_completed(program, change, is_meanwhile):
+    program.answers = (Answer(text=LONG),)
+    asked = own_prompts([ChatMessage("user", f"Question {n}?") for n in range(3)])
+
+    async def story():
+        panel = program.window.panel
+        record(program, RecordingPlan(asked, "own questions"))
+        if is_meanwhile:
+            await program.until(panel.foot.cancel.isVisible)
+            change(program)
+        await recorded(program)
+        if not is_meanwhile:
+            assert panel.foot.again.isVisible()
+            program.controller.choices.change(speculation=False)  # the recording is by turns all the same
+            assert panel.foot.again.isVisible()
+            change(program)
+            assert panel.foot.words.text() == ""
+        assert not panel.foot.again.isVisible()
+        program.controller.baselines.complete()
+        assert not program.controller.baselines.is_recording
+
+    program.run(story)
+
+
 def test_a_recording_that_makes_no_baseline_is_completed_by_one_click(program):
     program.answers = (Answer(text=LONG),)
     asked = own_prompts([ChatMessage("user", f"Question {n}?") for n in range(3)])
@@ -155,6 +193,8 @@ def test_a_recording_that_makes_no_baseline_is_completed_by_one_click(program):
         foot.again.click()
         await program.until(foot.cancel.isVisible)
         assert not foot.again.isVisible()
+        begin_another_session(program)
+        assert foot.cancel.isVisible()
         await recorded(program)
         baseline = program.host.session.baseline
         assert (baseline.prompt_set, baseline.n_runs) == ("own questions", 6)
