@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QFont,
     QFontMetricsF,
+    QPainter,
     QTextBlock,
     QTextCharFormat,
     QTextCursor,
@@ -43,6 +44,9 @@ MOST_TEXT_BYTES = 32 << 20
 PARAGRAPHS = str.maketrans({"\u2029": "\n", "\u2028": "\n", "\u00a0": " "})
 """What Qt has in a selection in place of ends of lines, and of spaces."""
 
+Marked = tuple[QTextCursor, QColor, QColor]
+"""A part of a text, and the ground and the colour that mark it."""
+
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 _LINE_END = "\u2028"
 _LETTERS = 1.12
@@ -56,7 +60,7 @@ _SIZES = {1: 1.2, 2: 1.5}  # by Qt's FontSizeAdjustment, which headings have
 class _Formula:
     key: Key
     colour: str
-    is_drawn: bool = False
+    picture: Picture | None = None  # that is in the text
 
 
 class Range(NamedTuple):
@@ -170,7 +174,7 @@ class FormulaLayout:
     def _ready(self) -> dict[int, Picture]:
         ready = {}
         for number, formula in sorted(self._formulas.items()):
-            picture = None if formula.is_drawn else formula_pictures().picture(formula.key)
+            picture = None if formula.picture is not None else formula_pictures().picture(formula.key)
             if picture is not None and self._has_room(number, formula, picture):
                 ready[number] = picture
         return ready
@@ -193,7 +197,7 @@ class FormulaLayout:
         if self._is_full:
             self.let_go()
             return
-        keys = [formula.key for _, formula in sorted(self._formulas.items()) if not formula.is_drawn]
+        keys = [formula.key for _, formula in sorted(self._formulas.items()) if formula.picture is None]
         if keys and self._view.isVisible():
             self._is_asking = True
             formula_pictures().ask(self, keys)
@@ -205,7 +209,7 @@ class FormulaLayout:
         for number, place in reversed(_ranges(self._view.document()).items()):
             if number in ready:
                 self._put_one(cursor, number, place, ready[number])
-                self._formulas[number].is_drawn = True
+                self._formulas[number].picture = ready[number]
                 places.append(place.end)
         cursor.endEditBlock()
         return places
@@ -244,6 +248,44 @@ class FormulaLayout:
         shape.setFontFamilies([family])
         shape.setFontPointSize(max(0.1, picture.descent / _descent_of_point(family)))
         return shape
+
+    # --- marks ----------------------------------------------------------------------------------------
+
+    def paint_marked(self, marks: Iterable[Marked]) -> None:
+        """Paint the pictures in marked text on the ground and in the colour of the marks.
+
+        Qt lays a veil of half the ground over a picture, which leaves it too little contrast.
+        """
+        if not any(formula.picture is not None for formula in self._formulas.values()):
+            return
+        drawn = [(number, place) for number, place in _ranges(self._view.document()).items() if self._is_drawn(number)]
+        painter = QPainter(self._view.viewport())
+        for cursor, ground, ink in marks:
+            at = bisect_right(drawn, cursor.selectionStart(), key=lambda one: one[1].end)
+            for number, place in drawn[at:]:
+                if place.end > cursor.selectionEnd():
+                    break
+                self._paint(painter, place, self._formulas[number].picture, (ground, ink))
+        painter.end()
+
+    def _is_drawn(self, number: int) -> bool:
+        return number in self._formulas and self._formulas[number].picture is not None
+
+    def _paint(self, painter: QPainter, place: Range, picture: Picture | None, look: tuple[QColor, QColor]) -> None:
+        if picture is None:
+            return
+        cursor = QTextCursor(self._view.document())
+        cursor.setPosition(place.end - 1)
+        lines = cursor.block().layout()
+        line = lines.lineForTextPosition(cursor.positionInBlock())
+        box = self._view.document().documentLayout().blockBoundingRect(cursor.block())
+        left = self._view.cursorRect(cursor).left()
+        top = box.top() - lines.boundingRect().top() + line.y() + line.ascent() - (picture.height - picture.descent)
+        spot = QRectF(left, top, picture.width, picture.height)
+        ground, ink = look
+        painter.fillRect(spot, ground)
+        image = picture.tinted(ink.name())
+        painter.drawPixmap(spot, image, QRectF(image.rect()))
 
 
 def _units(text: str) -> int:
@@ -328,6 +370,16 @@ def with_formulas(cursor: QTextCursor, drawn: Sequence[Range]) -> QTextCursor:
     whole = QTextCursor(cursor)
     whole.setPosition(drawn[first].start if first >= 0 and start < drawn[first].end else start)
     whole.setPosition(max(end, drawn[last].end) if last >= 0 else end, _KEEP)
+    return whole
+
+
+def to_mark(cursor: QTextCursor, drawn: Sequence[Range]) -> QTextCursor:
+    """Return what to mark for a place that was found: whole formulas, of a single one its picture alone."""
+    whole = with_formulas(cursor, drawn)
+    place = Range(whole.selectionStart(), whole.selectionEnd())
+    if place in drawn:
+        whole.setPosition(place.end - 1)
+        whole.setPosition(place.end, _KEEP)
     return whole
 
 

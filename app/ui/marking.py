@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from app.ui.formula_layout import drawn_ranges, with_formulas
+from app.ui.formula_layout import Marked, drawn_ranges, to_mark
 from app.ui.theme import colours
 
 Selections = Sequence[QTextEdit.ExtraSelection]
@@ -36,6 +36,11 @@ class Highlights:
         """Show the marks of what is found where formulas have been drawn meanwhile."""
         if self._found:
             self._show()
+
+    @property
+    def looks(self) -> list[Marked]:
+        """What is found, with its ground and its colour."""
+        return [(one.cursor, one.format.background().color(), one.format.foreground().color()) for one in self._found]
 
     def find(self, query: str) -> int:
         """Mark every place where a text stands, whatever its case; return how many."""
@@ -78,5 +83,5 @@ class Highlights:
         )
         drawn = drawn_ranges(self._edit.document()) if self._found else []
         for selection in self._found if drawn else ():
-            selection.cursor = with_formulas(selection.cursor, drawn)
+            selection.cursor = to_mark(selection.cursor, drawn)
         show(self._edit, [*self.below, *self._found])  # type: ignore[arg-type]

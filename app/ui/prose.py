@@ -20,6 +20,7 @@ from PySide6.QtCore import QMimeData, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
     QHideEvent,
+    QPaintEvent,
     QShowEvent,
     QTextCharFormat,
     QTextCursor,
@@ -254,6 +255,13 @@ class ProseView(QTextBrowser):
         data = QMimeData()
         data.setText(selected_text(self.textCursor()).translate(PARAGRAPHS))
         return data
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text, and formulas that are marked or selected so that they can be read."""
+        super().paintEvent(event)
+        cursor, palette = self.textCursor(), self.palette()
+        selected = (cursor, palette.highlight().color(), palette.highlightedText().color())
+        self._formulas.paint_marked([*self._highlights.looks, *((selected,) if cursor.hasSelection() else ())])
 
     def showEvent(self, event: QShowEvent) -> None:
         """Have formulas drawn while somebody can see them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psutil
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible, QColor, QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QTextEdit
@@ -14,6 +14,7 @@ from app.ui.column import BlockColumn
 from app.ui.formula_layout import FORMULA, MOST_TEXT_BYTES, PICTURE, selected_text
 from app.ui.formula_pictures import MOST_PICTURE_BYTES, Key, formula_pictures
 from app.ui.formulas import DISPLAY, END, INLINE, protect_formulas
+from app.ui.marking import FOUND
 from app.ui.plain_text import plain_of
 from app.ui.prose import ProseView
 from app.ui.scroll_view import ScrollView
@@ -295,10 +296,43 @@ def test_what_is_found_in_a_formula_is_marked_on_its_picture(column):
     column.show_found("sqrt")
     (mark,) = QTextEdit.extraSelections(view)
     second = picture_places(view)[1]
-    assert mark.cursor.selectionStart() < second - 10
-    assert mark.cursor.selectionEnd() == second + 1
+    assert (mark.cursor.selectionStart(), mark.cursor.selectionEnd()) == (second, second + 1)
     assert sum("sqrt" in seen_of(block) for block in column.blocks) == 1
     assert column.place_found(0, 0) > 0
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_a_picture_that_is_marked_or_selected_can_be_read(column, theme, is_dark):
+    theme.choose("dark" if is_dark else "light", "normal")
+    view = column.parts[0]
+    before = _colours_in(view)
+    column.show_found("sqrt")
+    view.repaint()
+    for ground, text in (FOUND[is_dark],):
+        assert {ground, text} - before <= _colours_in(view)
+    column.show_found("")
+    view.selectAll()
+    palette = view.palette()
+    assert {palette.highlight().color().name(), palette.highlightedText().color().name()} <= _colours_in(view)
+    spot = _spot_of(view, picture_places(view)[1])
+    inside = view.grab(spot).toImage()
+    found = {inside.pixelColor(x, y).name() for x in range(inside.width()) for y in range(inside.height())}
+    assert palette.highlight().color().name() in found
+    assert palette.highlightedText().color().name() in found
+
+
+def _colours_in(view):
+    image = view.grab().toImage()
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+
+
+def _spot_of(view, place):
+    """Where a picture is in a view."""
+    cursor = QTextCursor(view.document())
+    cursor.setPosition(place)
+    shape = _format(view, place)
+    line = view.cursorRect(cursor)
+    return QRect(line.left(), line.top(), round(shape.width()), min(line.height(), round(shape.height())))
 
 
 def test_what_is_found_before_it_is_drawn_is_marked_on_its_picture_then(put, qtbot, pictures):

@@ -63,6 +63,13 @@ def test_all_hostile_answers_freeze_nothing(window, name):
     assert max(bench.hostile_gaps(window, HOSTILE[name]()).cpu_ms) < CPU_LIMIT_MS
 
 
+def test_an_answer_of_formulas_streams_while_they_are_drawn(window):
+    figures = {figure.name: figure.values[0] for figure in bench._formula_figures(window, 300, 300)}
+    assert figures["formulas: gap, worst by the processor"] < CPU_LIMIT_MS
+    assert figures["formulas, drawn after opening: gap, worst by the processor"] < CPU_LIMIT_MS
+    assert figures["formulas: pictures kept"] > 0
+
+
 @pytest.mark.timeout(120)
 def test_the_whole_program_streams(qapp, home):
     qapp.setQuitOnLastWindowClosed(False)
