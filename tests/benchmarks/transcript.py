@@ -252,8 +252,9 @@ def token_costs_ms(window: MainWindow, text: str, n_tokens: int) -> list[float]:
 
 
 def hostile_gaps(window: MainWindow, text: str) -> Gaps:
-    """Stream a hostile answer in large pieces, then open it as a stored one; return the gaps."""
+    """Stream a hostile answer in large pieces, then open it as a stored one, formulas drawn; return the gaps."""
     from app.ui.chats import finish_stored
+    from app.ui.formula_pictures import formula_pictures
 
     window.transcript.clear()
     view: AnswerView = window.transcript.begin_answer()
@@ -275,9 +276,14 @@ def hostile_gaps(window: MainWindow, text: str) -> Gaps:
             window.transcript.end_answer(view)
         elif stage == "open":
             window.transcript.show_messages(stored, finish_stored)
-        return bool(stage)
+        return bool(stage) or pictures.n_waiting > 0
 
-    return watched(work, pause_ms=50)
+    pictures = formula_pictures()
+    try:
+        pictures.choose(is_on=True)
+        return watched(work, pause_ms=50)
+    finally:
+        pictures.close()()
 
 
 def thirds_ratio(costs: list[float], n_edge: int) -> float:
@@ -308,9 +314,11 @@ def measure(parts: list[str], *, n_messages: int, n_tokens: int, rate: float, n_
             figures += _formula_figures(window, n_tokens, rate)
         if "hostile" in parts:
             for name, text in HOSTILE.items():
+                before_mb = rss_mb()
                 gaps = hostile_gaps(window, text())
                 figures.append(Figure(f"hostile: {name}", (max(gaps.ms),), "ms", "<= 200"))
                 figures.append(Figure(f"hostile: {name}, processor", (max(gaps.cpu_ms),), "ms", "<= 200"))
+                figures.append(Figure(f"hostile: {name}, memory that it took", (rss_mb() - before_mb,), "MB"))
     return figures
 
 

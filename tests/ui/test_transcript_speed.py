@@ -9,7 +9,7 @@ from tests.benchmarks.figures import Figure, end_by_targets, missed
 from tests.benchmarks.hostile import HOSTILE
 
 CPU_LIMIT_MS = 200.0
-QUICK = ("100,000 nested quotes", "right-to-left overrides", "images")
+QUICK = ("100,000 nested quotes", "right-to-left overrides", "images", "large formulas, all alike", "large formulas")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,9 @@ def test_tokens_of_a_long_answer_do_not_cost_more_the_longer_it_is(window):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_hostile_answers_freeze_nothing(window, name):
+    before_mb = bench.rss_mb()
     assert max(bench.hostile_gaps(window, HOSTILE[name]()).cpu_ms) < CPU_LIMIT_MS
+    assert bench.rss_mb() - before_mb < 250
 
 
 @pytest.mark.full
