@@ -31,7 +31,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
-from app.chat.visible import visible
+from app.chat.visible import visible, visible_markdown
 from app.ui.blocks import is_tame
 from app.ui.dressing import INDENT_PX, dress, dress_table
 from app.ui.formula_layout import PARAGRAPHS, PICTURE, FormulaLayout, selected_text
@@ -214,7 +214,7 @@ class ProseView(QTextBrowser):
 
     def _render(self, markdown: str, *, is_finished: bool) -> None:
         """Append Markdown. ``insertMarkdown`` merges its first block into the last one; the joint keeps them apart."""
-        document, markdown = self.document(), protect_formulas(visible(markdown), is_marked=is_finished)
+        document, markdown = self.document(), protect_formulas(visible_markdown(markdown), is_marked=is_finished)
         cursor = QTextCursor(document)
         cursor.beginEditBlock()
         cursor.movePosition(QTextCursor.MoveOperation.End)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 from PySide6.QtGui import QTextDocument
 
-from app.chat.visible import visible
+from app.chat.visible import visible, visible_markdown
 from app.ui.blocks import Block, BlockStream, is_tame, plain_blocks
 from app.ui.code_block import in_rows
 from app.ui.dressing import describe_image
@@ -22,7 +22,7 @@ def rendered(markdown: str) -> QTextDocument:
     """Return a piece of Markdown as a document without a layout, which is what would open the files of images."""
     document = QTextDocument()
     document.setUndoRedoEnabled(False)
-    document.setMarkdown(protect_formulas(visible(markdown)), FEATURES)
+    document.setMarkdown(protect_formulas(visible_markdown(markdown)), FEATURES)
     return document
 
 

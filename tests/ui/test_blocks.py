@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chat.reasoning import split_reasoning
-from app.chat.visible import visible
+from app.chat.visible import visible, visible_markdown
 from app.ui.blocks import MOST_CHARS, MOST_LINES, BlockStream, blocks_of, is_tame, plain_blocks
 from app.ui.formulas import protect_formulas
 from tests.benchmarks.hostile import HOSTILE
@@ -151,6 +151,20 @@ def test_ordinary_answers_are_rendered():
 def test_what_acts_unseen_becomes_signs():
     assert visible("a\x1b[31m\u202eb\u2066\x00\x07") == "a⟨ESC⟩[31m⟨U+202E⟩b⟨U+2066⟩⟨NUL⟩⟨BEL⟩"
     assert visible("tab\tline\r\nänd 😀 שלום") == "tab\tline\nänd 😀 שלום"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("&#x2061;Pay&#8290;", "⟨U+2061⟩Pay⟨U+2062⟩"),
+        ("&#X202E;a&#27;[31m&#0;", "⟨U+202E⟩a⟨ESC⟩[31m⟨NUL⟩"),
+        ("&ApplyFunction;a&it; &NoBreak;", "⟨U+2061⟩a⟨U+2062⟩ ⟨U+2060⟩"),
+        ("&#0000000000000008294;&#xD800;&#x110000;&#99999999999;", "⟨U+2066⟩⟨#xD800⟩⟨#x110000⟩⟨#99999999999⟩"),
+        ("&amp;&lt;&nbsp;&#228;&eacute;&no;&#;&#x1F600;&AT&T;", "&amp;&lt;&nbsp;&#228;&eacute;&no;&#;&#x1F600;&AT&T;"),
+    ],
+)
+def test_entities_of_what_acts_unseen_become_signs(written, shown):
+    assert visible_markdown(written) == shown
 
 
 @pytest.mark.parametrize(

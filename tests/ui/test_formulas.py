@@ -207,6 +207,14 @@ def test_hostile_text_is_shown(put, qtbot, pictures):
     assert "[image: x formula:1]" in written(view)
 
 
+def test_entities_make_no_marks(put, qtbot, pictures):
+    view = put(ProseView(), 600, 300)
+    view.append("&#x2061;Pay 100 now&#x2062; and $y$ &#x202e;&#27;&#0;\n")
+    qtbot.waitUntil(lambda: n_drawn(view) == 1)
+    assert written(view) == "⟨U+2061⟩Pay 100 now⟨U+2062⟩ and $y$ ⟨U+202E⟩⟨ESC⟩⟨NUL⟩"
+    assert seen_of(blocks_of("&#x202e;a&#x2061;b\n")[0]) == "⟨U+202E⟩a⟨U+2061⟩b"
+
+
 # --- streaming --------------------------------------------------------------------------------------------
 
 
