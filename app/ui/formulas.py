@@ -17,8 +17,10 @@ MOST_MARKED = 250
 
 _SPAN = re.compile(
     r"(?P<code>(?P<ticks>`+)(?!`)[^`].{0,2000}?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<address>\]\((?:<[^<>\n]{0,2000}>|(?:\\.|\((?:\\.|[^\s()\\]){0,500}\)|[^\s()\\]){0,2000})"
+    r"|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]{0,2000}>|(?:\bhttps?://|\bwww\.)[^\s<>]{0,2000})"
     r"|(?P<formula>\$\$[^$]{1,2000}\$\$|\\\[.{1,2000}?\\\]|\\\(.{1,500}?\\\)"
-    r"|(?<![\\\w$])\$(?=[^\s$])[^$\n]{1,300}(?<=[^\s\\])\$(?![\w$]))",
+    r"|(?<![\\\w$^])\$(?=[^\s$])[^$\n]{1,300}(?<=[^\s\\])\$(?![\w${(^]))",
     re.DOTALL,
 )
 _MARK = re.compile(r"([!-/:-@\[-`{-~])")
@@ -29,6 +31,8 @@ _COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\s*\{[^{}]*\})?")
 _SIGN = re.compile(r"[\\^_=]")
 _MATHS = re.compile(r"[\\^_={}<>+*/|]")
 _TWO_WORDS = re.compile(r"[^\W\d_]{3,}[,;:]?\s+[^\W\d_]{2,}|[^\W\d_]{2,}[,;:]?\s+[^\W\d_]{3,}")
+_NOTE = re.compile(r"[\d\s.,;:–-]+")  # what stands in an escaped bracket that is no formula
+_PRICE = re.compile(r"\d[\d.,]*(?:\s*[-–—]\s*\d[\d.,]*|\s*[-–—/,;:])|\d[^()\\^_=]*\([^()\\^_=]*")
 _NUMBER_AND_WORD = re.compile(r"\d.*(?:[^\W\d_]{2,}|[-–—]\s*$)", re.DOTALL)
 
 
@@ -48,7 +52,7 @@ def tex_of(source: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     formula = found["formula"]
-    if formula is None or "\n\n" in formula:
+    if formula is None or "\n\n" in formula or _is_aside(found):
         return found[0]
     return _escaped(formula).replace("\n", "\\\n")
 
@@ -78,9 +82,20 @@ def _is_alone(found: re.Match[str]) -> bool:
     )
 
 
+def _is_aside(found: re.Match[str]) -> bool:
+    """Whether brackets with backslashes in a line are none of a formula, but escaped as Markdown has it."""
+    formula = found["formula"]
+    if not formula.startswith(("\\[", "\\(")) or _is_alone(found):
+        return False
+    is_note = formula[1] == "[" and _NOTE.fullmatch(formula[2:-2]) is not None
+    return is_note or _TWO_WORDS.search(_COMMAND.sub(" ", formula[2:-2])) is not None
+
+
 def _is_maths(between: str) -> bool:
     """Whether what stands between two single dollar signs is a formula: sums of money and sentences are none."""
     bare = _COMMAND.sub(" ", between)
+    if _PRICE.fullmatch(between):
+        return False
     if _TWO_WORDS.search(bare) or (_NUMBER_AND_WORD.match(bare) and not _SIGN.search(between)):
         return False
     return len(between) <= 40 or _MATHS.search(between) is not None

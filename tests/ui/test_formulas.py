@@ -85,6 +85,17 @@ def picture_places(view):
         "US$5 or CA$6, ($5–$10)",
         "`$a_b$` and ``\\(x\\)`` are code",
         "\\$x\\$",
+        "cp ${PREFIX}/${NAME} there",
+        "PATH=$PATH:$(pwd)",
+        "$('a')+$('b')",
+        "^$|^x$",
+        "pay $10/$",
+        "$5 (A$)",
+        "($5-10$)",
+        "from $5 – 10$",
+        "this \\[citation needed\\] is",
+        "as in \\[1\\] and \\[2, 3\\]",
+        "\\(see below for more\\)",
         "> $$\n> x\n> $$",
     ],
 )
@@ -99,6 +110,12 @@ def test_money_words_and_code_are_never_drawn(text):
         ("so $x$ is", INLINE),
         ("so $\\text{the speed of light}$ is", INLINE),
         ("so \\(x\\) is", INLINE),
+        ("so \\( 1 \\) is", INLINE),
+        ("so $1$ is", INLINE),
+        ("so $1/2$ is", INLINE),
+        ("so $[0, 1)$ is", INLINE),
+        ("so $|x|$ is", INLINE),
+        ("so \\(\\text{the speed of light}\\) is", INLINE),
         ("so $$x$$ is", INLINE),
         ("so \\[x\\] is", INLINE),
         ("$$\nx\n$$", DISPLAY),
@@ -109,6 +126,23 @@ def test_money_words_and_code_are_never_drawn(text):
 def test_a_formula_on_lines_of_its_own_is_told_from_one_in_a_line(text, mark):
     marked = protect_formulas(text, is_marked=True)
     assert [letter for letter in marked if letter in (INLINE, DISPLAY)] == [mark]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "[a](https://en.wikipedia.org/wiki/Python_\\(language\\))",
+        "[a](https://example.org/$a$)",
+        "[a](<https://example.org/$a$>)",
+        "<https://example.org/$a$>",
+        "https://example.org/$a$ and www.example.org/$a$",
+        "[a][b]\n\n[b]: https://example.org/$a$",
+    ],
+)
+def test_addresses_have_no_formulas(address):
+    assert protect_formulas(address, is_marked=True) == address
+    marked = protect_formulas(f"[$x$](https://example.org/$a$) and $y$, {address}, $z$", is_marked=True)
+    assert [letter for letter in marked if letter == INLINE] == [INLINE] * 3
 
 
 # --- drawn ------------------------------------------------------------------------------------------------
