@@ -122,8 +122,10 @@ class FormulaLayout:
         pairs = [(begin, end) for begin, end in pairwise(marks) if begin[1] != END and end[1] == END]
         numbered = list(enumerate(pairs, self._number + 1))
         self._number += len(pairs)
+        is_code = block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage)
         for number, ((start, letter), (end, _)) in reversed(numbered):  # from the end, so that places stay right
-            self._take_formula(block, Range(start, end), number, is_display=letter == DISPLAY)
+            if not is_code:
+                self._take_formula(block, Range(start, end), number, is_display=letter == DISPLAY)
         text, at = block.text(), block.position()
         for found in reversed(list(_MARKS.finditer(text))):
             _replace(block, at + _units(text[: found.start()]), _LINE_END if found[0] == LINE else "")

@@ -241,6 +241,13 @@ def test_hostile_text_is_shown(put, qtbot, pictures):
     assert "[image: x formula:1]" in written(view)
 
 
+def test_indented_code_has_no_formulas(put, qtbot, pictures):
+    view = shown(put, qtbot, "- It is $y$:\n\n      echo $x$ and $z$\n", 1)
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    assert n_drawn(view) == 1
+    assert not set(view.toPlainText()) & {INLINE, DISPLAY, END}
+
+
 def test_entities_make_no_marks(put, qtbot, pictures):
     view = put(ProseView(), 600, 300)
     view.append("&#x2061;Pay 100 now&#x2062; and $y$ &#x202e;&#27;&#0;\n")
