@@ -20,6 +20,7 @@ from app.chat.progress import Progress, no_progress
 from app.chat.shelving import folder_name
 from app.chat.store import ChatStore
 from app.chat.token_marks import StoredToken
+from app.errors import StoreError
 from app.protocol import Role
 
 SCHEMA: Literal["slipstream.chats/1"] = "slipstream.chats/1"
@@ -172,29 +173,44 @@ def add_records(store: ChatStore, records: Sequence[ConversationRecord]) -> Adde
     A folder of the same name takes them, or is made. Parents that do not exist, or come later, are the message before.
     """
     with store.transaction():
+        return show_records(store, [(add_aside(store, record), record.folder) for record in records])
+
+
+def add_aside(store: ChatStore, record: ConversationRecord) -> int:
+    """Add a conversation as if it had been deleted: nobody sees it, or writes into it, before :func:`show_records`."""
+    with store.transaction():
+        made = _add_record(store, record)
+        store.delete(made)
+    return made
+
+
+def show_records(store: ChatStore, aside: Sequence[tuple[int, str]]) -> Added:
+    """Show conversations that were added aside, each in its folder, all or none.
+
+    Args:
+        store: where.
+        aside: the number of each, and the name of its folder, "" for none.
+
+    Raises:
+        StoreError: somebody has erased one meanwhile, or brought it back.
+    """
+    with store.transaction() as db:
+        deleted = {row["id"] for row in db.execute("SELECT id FROM conversation WHERE deleted_at IS NOT NULL")}
+        if not deleted.issuperset(conversation_id for conversation_id, _ in aside):
+            raise StoreError(
+                "A conversation that came in was erased or brought back before all were there.",
+                "Import again, and leave the deleted conversations as they are meanwhile.",
+            )
         folders = {folder.name: folder.id for folder in store.folders.all()}
         made = []
-        for name in dict.fromkeys(folder_name(record.folder) for record in records):
+        for conversation_id, folder in aside:
+            name = folder_name(folder)
             if name and name not in folders:
                 folders[name] = store.folders.create(name).id
                 made.append(folders[name])
-        added = [_add_record(store, record, folders.get(folder_name(record.folder))) for record in records]
-        return Added(tuple(added), tuple(made))
-
-
-def take_back(store: ChatStore, added: Added) -> None:
-    """Erase what was added; a folder in which somebody has put something else by now stays."""
-    with store.transaction():
-        for conversation_id in added.conversation_ids:
-            store.delete(conversation_id)
-        store.erase(added.conversation_ids)
-        empty = (
-            {folder.id for folder in store.folders.all() if not folder.n_conversations} if added.folder_ids else set()
-        )
-        for folder_id in empty.intersection(added.folder_ids):
-            store.folders.delete(folder_id)
-        for preset_id in added.preset_ids:
-            store.presets.delete(preset_id)
+            store.move([conversation_id], folders.get(name))
+            store.undelete(conversation_id)
+        return Added(tuple(conversation_id for conversation_id, _ in aside), tuple(made))
 
 
 def add_shelf(store: ChatStore, shelf: Shelf, note: Progress = no_progress) -> Added:
@@ -221,8 +237,8 @@ def shelf_of(store: ChatStore) -> Shelf:
     return Shelf(folders=tuple(folder.name for folder in store.folders.all()), presets=store.presets.all())
 
 
-def _add_record(store: ChatStore, record: ConversationRecord, folder_id: int | None) -> int:
-    made = store.create(record.title or UNTITLED, settings=record.settings, folder_id=folder_id)
+def _add_record(store: ChatStore, record: ConversationRecord) -> int:
+    made = store.create(record.title or UNTITLED, settings=record.settings)
     ids: dict[int | None, int] = {}
     with store.transaction() as db:
         before: int | None = None

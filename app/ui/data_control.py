@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from contextlib import closing
 from functools import partial, reduce
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from app.chat.progress import Progress
     from app.ui.chats import Chats
     from app.ui.main_window import MainWindow
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -199,10 +202,8 @@ class DataControl(QObject):
 
     async def _import(self, paths: list[Path]) -> None:
         found = await self._do(tr("Reading…"), partial(_read_all, paths))
-        try:
-            added = await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
-        finally:
-            self._chats.refresh()  # also of what was seen for a moment and is gone again
+        added = await self._do(tr("Adding the conversations…"), partial(add_everything, self._chats.store, found))
+        self._chats.refresh()
         self.presets_added.emit()
         words = [found_words(path.name, one) for path, one in zip(paths, found, strict=True)]
         self._say(" ".join((*words, *also_words(added))))
@@ -252,21 +253,26 @@ def export_everything(store: ChatStore, path: Path, note: Progress) -> int:
 
 
 def add_everything(store: ChatStore, found: list[Imported], note: Progress) -> archive.Added:
-    """Add conversations one after the other, so that the window can save in between; all of them, or none."""
+    """Add conversations one after the other, so that the window can save in between; all of them, or none.
+
+    Until all are there they are among the deleted ones, where those stay that a kill leaves.
+    """
     records = [record for one in found for record in one.records]
-    added: list[archive.Added] = []
+    aside: list[tuple[int, str]] = []
     with closing(_own(store)) as own:
         try:
             for number, record in enumerate(records):
                 note(number, len(records))
-                added.append(archive.add_records(own, [record]))
+                aside.append((archive.add_aside(own, record), record.folder))
             with own.transaction():
-                added += [archive.add_shelf(own, one.shelf, note) for one in found]
+                shown = archive.show_records(own, aside)
+                return reduce(archive.Added.joined, [archive.add_shelf(own, one.shelf, note) for one in found], shown)
         except BaseException:
-            for came in reversed(added):  # a folder that the first made is empty then
-                archive.take_back(own, came)
+            try:
+                own.erase([conversation_id for conversation_id, _ in aside])
+            except SlipstreamError:  # what has happened first is what is said
+                logger.exception("conversations of an import stay among the deleted ones")
             raise
-    return reduce(archive.Added.joined, added, archive.Added())
 
 
 def _own(store: ChatStore) -> ChatStore:

@@ -16,6 +16,7 @@ from app.chat.backup import read_manifest
 from app.chat.chat_settings import ConversationSettings
 from app.chat.importing import read_path
 from app.chat.store import ChatStore
+from app.errors import StoreError
 from app.models.transfer import StoppedError
 from app.paths import resource
 from app.ui.data_control import add_everything, export_everything
@@ -137,28 +138,76 @@ def test_cancelling_an_import_leaves_nothing_of_it(home, tmp_path):
     store.close()
 
 
-def test_cancelling_an_import_takes_its_folders_back_and_leaves_those_that_others_use(home, tmp_path):
+@pytest.fixture
+def others(home, tmp_path):
+    """A file of conversations, three of them in folders."""
     with closing(ChatStore(tmp_path / "other.db")) as other:
         for name in ("Old", "Taken", "New", "New"):
             folder = next((one for one in other.folders.all() if one.name == name), None) or other.folders.create(name)
             other.append(other.create(folder_id=folder.id).id, "user", "words")
         export_everything(other, tmp_path / "all.json", Work().note)
+    return read_path(tmp_path / "all.json")
+
+
+def test_of_an_import_nothing_is_seen_before_all_is_there(others):
     with closing(ChatStore()) as store:
         old = store.folders.create("Old")
         here = store.create("mine")
 
-        def move_then_stop(n_done, _n_all):
+        def look(_n_done, _n_all):
+            assert [folder.name for folder in store.folders.all()] == ["Old"]
+            assert [head.id for head in store.heads()] == [here.id]
+            assert store.search("words") == (), "and so nobody writes into what may be taken back"
+
+        def look_then_stop(n_done, n_all):
+            look(n_done, n_all)
             if n_done == 3:
-                made = {folder.name: folder.id for folder in store.folders.all()}
-                assert set(made) == {"Old", "Taken", "New"}
-                store.move([here.id], made["Taken"])
                 raise StoppedError
 
         with pytest.raises(StoppedError):
-            add_everything(store, [read_path(tmp_path / "all.json")], move_then_stop)
-        assert [(folder.name, folder.n_conversations) for folder in store.folders.all()] == [("Old", 0), ("Taken", 1)]
-        assert [head.id for head in store.heads()] == [here.id]
+            add_everything(store, [others], look_then_stop)
+        look(4, 4)
+        assert store.deleted() == ()
+        added = add_everything(store, [others], look)
+        assert len(added.conversation_ids) == 4
+        in_folders = {folder.name: folder.n_conversations for folder in store.folders.all()}
+        assert in_folders == {"Old": 1, "Taken": 1, "New": 2}
         assert store.folders.all()[0].id == old.id
+
+
+def test_what_went_wrong_first_is_what_is_said_also_if_taking_back_fails(others, expect_log):
+    with closing(ChatStore()) as store:
+
+        def lock_then_fail(n_done, _n_all):
+            if n_done == 3:
+                with store.transaction() as db:
+                    db.execute(
+                        "CREATE TRIGGER stuck BEFORE DELETE ON conversation BEGIN SELECT raise(ABORT, 'stuck'); END"
+                    )
+                raise StoppedError
+
+        with pytest.raises(StoppedError):
+            add_everything(store, [others], lock_then_fail)
+        expect_log("stay among the deleted")
+        assert store.heads() == ()
+        assert len(store.deleted()) == 3
+
+
+def test_an_import_of_which_somebody_brings_one_back_meanwhile_is_undone_but_for_that(others):
+    with closing(ChatStore()) as store:
+        kept = []
+
+        def bring_one_back(n_done, _n_all):
+            if n_done == 3:
+                kept.append(store.deleted()[0].id)
+                store.undelete(kept[0])
+                store.append(kept[0], "user", "written meanwhile")
+
+        with pytest.raises(StoreError, match="brought back"):
+            add_everything(store, [others], bring_one_back)
+        assert [head.id for head in store.heads()] == kept
+        assert store.deleted() == ()
+        assert len(store.search("meanwhile")) == 1
 
 
 def test_a_cancelled_export_keeps_the_file_of_before(home, tmp_path):
