@@ -26,6 +26,8 @@ Part = ProseView | CodeView | ThoughtHead
 
 THOUGHT_INDENT_PX = 20
 _LINE_PX = 20
+_MOST_MOVES = 50
+"""A place is found again after lines of its block were moved so often."""
 _CHAR_PX = 7.5
 _CODE_HEAD_PX = 46
 
@@ -45,7 +47,7 @@ class BlockColumn(QWidget):
         self._heights = Heights()
         self._parts: dict[int, Part] = {}
         self._looks: dict[int, CodeLook] = {}
-        self._moves: dict[int, tuple[int, Shifts]] = {}  # how often lines of a block were moved, and how the last time
+        self._moves: dict[int, tuple[int, tuple[Shifts, ...]]] = {}  # how often lines were moved, and how lately
         self._unfolded: set[int] = set()
         self._fold_of: list[int] = []  # for each block the thought that it belongs to, or -1
         self._top, self._bottom = -math.inf, math.inf
@@ -189,8 +191,9 @@ class BlockColumn(QWidget):
     def place_of(self, anchor: Place) -> int:
         """Where a place that was named is now."""
         n, into, edition = anchor
-        now, shifts = self._moves.get(n, (0, ()))
-        into = shifted(into, shifts) if edition == now - 1 else into
+        now, lately = self._moves.get(n, (0, ()))
+        for shifts in lately[edition - now :] if edition < now else ():
+            into = shifted(into, shifts)
         return self._heights.top(n) + into if n < len(self._heights) else into
 
     def build(self, n: int) -> Part | None:
@@ -314,7 +317,8 @@ class BlockColumn(QWidget):
         part.deleteLater()
 
     def _on_lines_moved(self, n: int, shifts: Shifts) -> None:
-        self._moves[n] = self._moves.get(n, (0, ()))[0] + 1, shifts
+        n_moves, lately = self._moves.get(n, (0, ()))
+        self._moves[n] = n_moves + 1, (*lately, shifts)[-_MOST_MOVES:]
 
     def _on_part_height(self, n: int) -> None:
         if not self._is_settling and (part := self._parts.get(n)) is not None:

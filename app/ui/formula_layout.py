@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from PySide6.QtCore import QRectF, Qt, QUrl
+from PySide6.QtCore import QRect, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -253,8 +253,8 @@ class FormulaLayout:
 
     # --- marks ----------------------------------------------------------------------------------------
 
-    def paint_marked(self, marks: Iterable[Marked]) -> None:
-        """Paint the pictures in marked text on the ground and in the colour of the marks.
+    def paint_marked(self, marks: Iterable[Marked], where: QRect) -> None:
+        """Paint the pictures in marked text in a part of the view on the ground and in the colour of the marks.
 
         Qt lays a veil of half the ground over a picture, which leaves it too little contrast.
         """
@@ -267,15 +267,18 @@ class FormulaLayout:
             for number, place in drawn[at:]:
                 if place.end > cursor.selectionEnd():
                     break
-                self._paint(painter, place, self._formulas[number].picture, (ground, ink))
+                picture = self._formulas[number].picture
+                if picture is not None and (spot := self._spot(place, picture)).intersects(QRectF(where)):
+                    painter.fillRect(spot, ground)
+                    image = picture.tinted(ink.name())
+                    painter.drawPixmap(spot, image, QRectF(image.rect()))
         painter.end()
 
     def _is_drawn(self, number: int) -> bool:
         return number in self._formulas and self._formulas[number].picture is not None
 
-    def _paint(self, painter: QPainter, place: Range, picture: Picture | None, look: tuple[QColor, QColor]) -> None:
-        if picture is None:
-            return
+    def _spot(self, place: Range, picture: Picture) -> QRectF:
+        """Where a picture is seen in the view."""
         cursor = QTextCursor(self._view.document())
         cursor.setPosition(place.end - 1)
         lines = cursor.block().layout()
@@ -283,11 +286,7 @@ class FormulaLayout:
         box = self._view.document().documentLayout().blockBoundingRect(cursor.block())
         left = self._view.cursorRect(cursor).left()
         top = box.top() - lines.boundingRect().top() + line.y() + line.ascent() - (picture.height - picture.descent)
-        spot = QRectF(left, top, picture.width, picture.height)
-        ground, ink = look
-        painter.fillRect(spot, ground)
-        image = picture.tinted(ink.name())
-        painter.drawPixmap(spot, image, QRectF(image.rect()))
+        return QRectF(left, top, picture.width, picture.height)
 
 
 def _units(text: str) -> int:

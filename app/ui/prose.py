@@ -261,7 +261,9 @@ class ProseView(QTextBrowser):
         super().paintEvent(event)
         cursor, palette = self.textCursor(), self.palette()
         selected = (cursor, palette.highlight().color(), palette.highlightedText().color())
-        self._formulas.paint_marked([*self._highlights.looks, *((selected,) if cursor.hasSelection() else ())])
+        marks = [*self._highlights.looks, *((selected,) if cursor.hasSelection() else ())]
+        if marks:
+            self._formulas.paint_marked(marks, event.rect())
 
     def showEvent(self, event: QShowEvent) -> None:
         """Have formulas drawn while somebody can see them."""

@@ -23,6 +23,7 @@ from app.ui.theme import DARK, LIGHT
 from app.ui.transcript import Transcript
 from tests.chat.test_formula_drawing import NESTED
 from tests.doubles import Answer
+from tests.fair_time import FairWatch
 
 ANSWER = """The roots of \\(ax^2 + bx + c = 0\\) cost $5 or $10:
 
@@ -370,6 +371,14 @@ def test_a_picture_that_is_marked_or_selected_can_be_read(column, theme, is_dark
     assert palette.highlightedText().color().name() in found
 
 
+def test_marked_pictures_are_painted_where_they_are_seen_alone(put, qtbot, pictures):
+    view = shown(put, qtbot, "$\\rule{60em}{60em}$ " * 200, 200)
+    view.selectAll()
+    watch = FairWatch()
+    view.viewport().grab(QRect(0, 0, 100, 100))
+    assert watch.took_s < 0.1
+
+
 def _colours_in(view):
     image = view.grab().toImage()
     return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
@@ -488,6 +497,19 @@ def test_what_is_read_stays_where_it_is_while_formulas_above_are_drawn(put, qtbo
     assert abs((after[0] - after[1]) - (before[0] - before[1])) <= 2
     theme.choose("dark", "normal")
     assert (_place_of(view, "Read this"), bar.value()) == after
+
+
+def test_a_place_is_found_again_after_lines_were_moved_more_than_once(column):
+    part, anchor = column.parts[0], column.anchor_at(60)
+    part.lines_moved.emit(((20.0, 20.0), (80.0, 80.0)))  # formulas in a line, that leave it as tall as it was
+    part.lines_moved.emit(((20.0, 70.0),))
+    assert column.place_of(anchor) == 110
+    part.lines_moved.emit(((90.0, 100.0), (120.0, 140.0)))
+    assert column.place_of(anchor) == 120
+    assert column.place_of(column.anchor_at(60)) == 60
+    for _ in range(60):
+        part.lines_moved.emit(((20.0, 20.0),))
+    assert column.place_of(column.anchor_at(60)) == 60
 
 
 def test_the_setting_shows_sources_or_pictures_at_once(program):
