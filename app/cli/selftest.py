@@ -43,6 +43,7 @@ NGRAM = Speculation(types=("ngram",), draft_tokens=4)
 DRAFT = Speculation(types=("draft-simple",), draft_tokens=4)
 GREEDY = Sampling(seed=1, temperature=0.0)
 SAMPLED = Sampling(seed=1, temperature=0.8)
+FORMULA = r"\frac{1}{2}"
 PNG = b"\x89PNG\r\n\x1a\n"
 PICTURES = ("chart.png", "window.png")
 
@@ -146,14 +147,17 @@ def _check_answers(metrics: Metrics, measured: Sequence[Measured]) -> None:
 
 
 def _draw(session: SessionLog, metrics: Metrics, measured: Sequence[Measured], out: Path) -> None:
-    """Draw the charts and the window.
+    """Draw the charts, the window, and a formula, which takes a process and a part of Qt of its own.
 
     Raises:
-        SlipstreamError: Qt cannot start here.
+        SlipstreamError: Qt cannot start here, or draws no formula.
     """
     render = renderer()
     render.render_chart(metrics, out / PICTURES[0])
     render.render_window(session, _conversation(measured), out / PICTURES[1])
+    if not render.draws_formula(FORMULA):
+        raise SlipstreamError(f"The formula {FORMULA} cannot be drawn here.", _REPORT)
+    _say("A formula is drawn")
 
 
 def _conversation(measured: Sequence[Measured]) -> Conversation:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from app.ui.charts import SpeedCharts
 from app.ui.chats import finish_stored
 from app.ui.display import show_qt_its_plugins
 from app.ui.figures import answer_title, band_of, facts_of
+from app.ui.formula_pictures import FormulaPictures, Key
 from app.ui.main_window import MainWindow
 from app.ui.pair_bar import NGRAM, NO_DRAFTER, ModelOption
 from app.ui.passing_state import passing_state
@@ -40,6 +42,7 @@ CHART_SIZE = QSize(1000, 620)
 WINDOW_SIZE = QSize(1280, 800)
 
 _SETTLE_TURNS = 4
+_FORMULA_S, _LOOK_S = 60.0, 0.02
 
 
 def render_chart(metrics: Metrics, path: Path, theme: Theme = "light") -> None:
@@ -75,6 +78,29 @@ def render_window(session: SessionLog, conversation: Conversation, path: Path, t
         _show_session(window, session)
         window.allow_close()
         _draw(window, path)
+
+
+def draws_formula(tex: str) -> bool:
+    """Return whether a formula can be drawn here, by the process for it and by Qt's reader of SVG, within a minute."""
+    app, pictures, key = _application("light"), FormulaPictures(), Key(tex, is_display=True, size_px=16.0, ratio=1.0)
+    pictures.choose(is_on=True)
+    pictures.ask(_Asker(), [key])
+    end_s = time.monotonic() + _FORMULA_S
+    try:
+        while pictures.n_waiting and time.monotonic() < end_s:
+            app.processEvents()
+            time.sleep(_LOOK_S)
+        picture = pictures.picture(key)
+        return picture is not None and picture.width > 0
+    finally:
+        pictures.close()()
+
+
+class _Asker:
+    """Who asks for a formula, and looks itself whether it has come."""
+
+    def draw(self) -> None:
+        pass
 
 
 def _show_conversation(window: MainWindow, conversation: Conversation) -> None:

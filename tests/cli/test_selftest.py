@@ -18,6 +18,7 @@ def test_selftest_does_the_whole_job_and_its_files_hold(tmp_path):
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert watch.took_s < 180
+    assert "A formula is drawn" in done.stdout
     document = json.loads((out / "metrics.json").read_bytes())
     validate(document)
     check_recomputes(document)

@@ -17,7 +17,7 @@ from app.metrics.baseline import record
 from app.protocol import Engagement, Speculation
 from app.ui.chart_style import look
 from app.ui.passing_state import passing_state
-from app.ui.render import CHART_SIZE, WINDOW_SIZE, render_chart, render_window
+from app.ui.render import CHART_SIZE, WINDOW_SIZE, draws_formula, render_chart, render_window
 from app.ui.theme import DARK, LIGHT
 from tests.doubles import POEM, Answer, ScriptedEngine
 
@@ -113,6 +113,11 @@ def test_a_picture_that_cannot_be_written_is_an_error_with_a_hint(session, tmp_p
     with pytest.raises(ExportError) as caught:
         render_chart(session.to_metrics(), tmp_path / "missing" / "chart.png")
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(("tex", "is_drawn"), [(r"\frac{1}{2}", True), (r"\foo{x}", False)])
+def test_whether_formulas_are_drawn_here_is_found_out_by_drawing_one(theme, tex, is_drawn):
+    assert draws_formula(tex) is is_drawn
 
 
 def test_state_that_nobody_keeps_leaves_nothing_and_no_device_is_replaced(qapp):
