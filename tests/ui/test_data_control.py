@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import threading
 import zipfile
 from contextlib import closing
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -25,6 +28,8 @@ from app.ui.work_dialog import Work, WorkDialog
 from tests.ui.conftest import shows_dialog
 
 pytestmark = shows_dialog
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def fill(store, n):
@@ -173,6 +178,25 @@ def test_of_an_import_nothing_is_seen_before_all_is_there(others):
         in_folders = {folder.name: folder.n_conversations for folder in store.folders.all()}
         assert in_folders == {"Old": 1, "Taken": 1, "New": 2}
         assert store.folders.all()[0].id == old.id
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from app.chat.importing import read_path
+from app.chat.store import ChatStore
+from app.ui.data_control import add_everything
+add_everything(ChatStore(), [read_path(Path(sys.argv[1]))], lambda n_done, _n_all: n_done == 3 and os._exit(9))
+"""
+
+
+def test_of_an_import_that_is_killed_nothing_is_seen_and_the_deleted_ones_have_the_rest(others, tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "all.json"], cwd=ROOT, check=False)
+    assert done.returncode == 9
+    with closing(ChatStore()) as store:
+        assert store.heads() == ()
+        assert store.folders.all() == ()
+        assert len(store.deleted()) == 3, "which are erased some days later"
 
 
 def test_what_went_wrong_first_is_what_is_said_also_if_taking_back_fails(others, expect_log):
