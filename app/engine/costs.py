@@ -45,22 +45,25 @@ _A_WHILE, _SEEN_AGAIN = 12, 0.5
 class DrafterCost:
     """What drafting costs: seconds a drafted token, and seconds a token to catch up with.
 
-    Few tokens at once cost more each than many; ``few_s`` is what catching up with :data:`FEW` of them takes. A draft
-    has at most ``n_max`` tokens, 0: as many as are asked for.
+    Few tokens at once cost more each than many; ``few_s`` is what catching up with :data:`FEW` of them takes,
+    ``next_s`` with one: the last word of a draft that was kept whole. Where a pass of two tokens takes as long as two
+    passes that is as much as a word more. A draft has at most ``n_max`` tokens, 0: as many as are asked for.
     """
 
     token_s: float = 0.0
     caught_up_token_s: float = 0.0
     few_s: float | None = None
     n_max: int = 0
-    _first: tuple[float, float, float] | None = None
+    next_s: float | None = None
+    _first: tuple[float, float, float, float] | None = None
     _unsure_s: float = 0.0
 
     def catch_up_s(self, n_tokens: int) -> float:
         """Return the seconds of catching up with so many tokens."""
         few_s = FEW * self.caught_up_token_s if self.few_s is None else self.few_s
         if n_tokens <= FEW:
-            return n_tokens * few_s / FEW
+            next_s = few_s / FEW if self.next_s is None else min(few_s, self.next_s)
+            return next_s + (n_tokens - 1) / (FEW - 1) * (few_s - next_s) if n_tokens else 0.0
         if n_tokens >= MANY:
             return n_tokens * self.caught_up_token_s
         return few_s + (n_tokens - FEW) / (MANY - FEW) * (MANY * self.caught_up_token_s - few_s)
@@ -71,7 +74,7 @@ class DrafterCost:
         One clock times both; what the one took is told by the other's cost.
         """
         if self._first is None:
-            self._first = self.token_s, self.caught_up_token_s, self.catch_up_s(FEW)
+            self._first = self.token_s, self.caught_up_token_s, self.catch_up_s(FEW), self.catch_up_s(1)
         if n_behind >= FEW:
             self._observe_catch_up(max(0.0, took_s - self.token_s * n_tokens), n_behind)
             return
@@ -79,6 +82,7 @@ class DrafterCost:
         if took_s < catch_up_s:  # so much it cannot have been
             catch_up_s = max(0.0, took_s - self.token_s * n_tokens)
             self.few_s = catch_up_s * FEW / n_behind or self.catch_up_s(FEW) / _OUTLIER  # nothing could not grow again
+            self.next_s = self.few_s / FEW
         token_s = max(0.0, took_s - catch_up_s) / n_tokens
         if self.token_s:
             self.token_s += _STEP_WEIGHT * (_near(token_s, self.token_s) - self.token_s)
@@ -96,20 +100,23 @@ class DrafterCost:
         self.caught_up_token_s *= ratio
         if self.few_s is not None and n_tokens < MANY:
             self.few_s *= ratio
+            self.next_s = None if self.next_s is None else self.next_s * ratio
 
     def times(self, factor: float) -> DrafterCost:
         """Return what drafting costs where everything takes so many times as long."""
-        few_s = None if self.few_s is None else self.few_s * factor
-        return DrafterCost(self.token_s * factor, self.caught_up_token_s * factor, few_s, self.n_max)
+        few_s, next_s = (None if one is None else one * factor for one in (self.few_s, self.next_s))
+        return DrafterCost(self.token_s * factor, self.caught_up_token_s * factor, few_s, self.n_max, next_s)
 
     def relax(self) -> None:
         """Come back a little to what was known at first."""
         if self._first is not None:
-            token_s, caught_up_token_s, few_s = self._first
+            token_s, caught_up_token_s, few_s, next_s = self._first
             self.token_s += _RELAX * (token_s - self.token_s)
             self.caught_up_token_s += _RELAX * (caught_up_token_s - self.caught_up_token_s)
             if self.few_s is not None:
                 self.few_s += _RELAX * (few_s - self.few_s)
+            if self.next_s is not None:
+                self.next_s += _RELAX * (next_s - self.next_s)
 
 
 def _near(seen_s: float, expected_s: float) -> float:
@@ -161,10 +168,18 @@ class Costs:
         return Costs(base_s, drift=plain_s / base_s[1] if plain_s and base_s.get(1) else self.drift)
 
     def renew(self, rows_s: dict[int, float], drafters: dict[str, DrafterCost]) -> None:
-        """Forget what was known of these row counts and drafters; what was not measured again goes on as it is now."""
-        self.base_s = {n: base_s * self.drift for n, base_s in self.base_s.items()} | rows_s
+        """Take in what was measured in a pause, against a pass of one row, of which answers tell better what it takes.
+
+        What was not measured again costs what it did, or what the next larger count does if that is less.
+        """
+        in_answers = (self.verify_s(1) or rows_s[1]) / rows_s[1]
+        seen_s = {n: took_s * in_answers for n, took_s in rows_s.items()}
+        self.base_s = {n: base_s * self.drift for n, base_s in self.base_s.items()} | seen_s
+        for n in self.base_s.keys() - seen_s:
+            self.base_s[n] = min([self.base_s[n], *(took_s for m, took_s in seen_s.items() if m > n)])
         for name, cost in self.drafters.items():
-            self.drafters[name] = drafters.get(name) or cost.times(self.drift)
+            seen = drafters.get(name)
+            self.drafters[name] = seen.times(in_answers) if seen else cost.times(self.drift)
         self.drift, self.fresh, self._first_s = 1.0, set(), {}
 
     def observe_verify(self, n_rows: int, took_s: float) -> None:
@@ -216,12 +231,16 @@ class Costs:
         return best
 
     def best_speedup(self, drafter: str, expected: Sequence[float]) -> float:
-        """Return the speed-up at the best length, where a step of each length, 0 first, brings ``expected`` tokens."""
+        """Return the speed-up at the best length, where a step of each length, 0 first, brings ``expected`` tokens.
+
+        Behind a draft that is kept whole there is its last word to catch up with.
+        """
         plain_s, best = self.verify_s(1) or 0.0, 0.0
         for k in range(1, self.longest(drafter, len(expected) - 1) + 1):
             verify_s = self.verify_s(k + 1)
             if verify_s is not None:
-                best = max(best, expected[k] * plain_s / (verify_s + self.draft_s(drafter, k)))
+                behind_s = (expected[k] - expected[k - 1]) * self.draft_s(drafter, 0, 1)
+                best = max(best, expected[k] * plain_s / (verify_s + self.draft_s(drafter, k) + behind_s))
         return best
 
     def longest(self, drafter: str, n_tokens: int) -> int:

@@ -117,12 +117,13 @@ def time_drafting(context: Context, tokens: Sequence[int]) -> DrafterCost:
         return time.perf_counter() - started_s
 
     one_s = min(run(1) for _ in range(3))
-    few_s, many_s = FEW * one_s, MANY * one_s
+    next_s, few_s, many_s = one_s, FEW * one_s, MANY * one_s
     if context.n_ctx - position >= 4 * MANY:
+        next_s = max(0.0, min(run(2) for _ in range(3)) - one_s)
         few_s = max(0.0, min(run(FEW + 1) for _ in range(3)) - one_s)
         many_s = min(run(MANY) for _ in range(3))
     context.rewind(position)
-    return DrafterCost(token_s=one_s, caught_up_token_s=many_s / MANY, few_s=few_s)
+    return DrafterCost(token_s=one_s, caught_up_token_s=many_s / MANY, few_s=few_s, next_s=min(next_s, few_s))
 
 
 def time_heads(heads: MtpContext, target: Context, tokens: Sequence[int]) -> DrafterCost:

@@ -90,8 +90,8 @@ class Unload(_Command, frozen=True, tag="unload"):
 class MeasureCosts(_Command, frozen=True, tag="measure_costs"):
     """Time target passes over each of ``n_rows``, and the drafters, at context positions. Empties the memories.
 
-    Drafters draft as in an answer with this ``sampling``: with a large vocabulary the draw is a part of what a drafted
-    token costs.
+    Drafters draft as in an answer with this ``sampling``: with a large vocabulary and no top-k the draw is a part of
+    what a drafted token costs (151,936 tokens: 2.7 ms, with top-k 0.06 ms).
     """
 
     n_rows: tuple[int, ...]

@@ -39,6 +39,10 @@ class Curve:
     token_s: float
     caught_up_token_s: float
 
+    def catch_up_s(self, n_tokens: int) -> float:
+        """Return what catching up takes: one or two tokens take a pass each, more of them what many take each."""
+        return max(min(n_tokens, 2) * self.token_s, n_tokens * self.caught_up_token_s)
+
 
 def measured_curve(
     pair: LoadedPair, position: int, sampling: Sampling, repeat: int = 5, longest: int = max(LENGTHS)
@@ -138,7 +142,7 @@ def play(
     if ngram is not None:
         ngram.begin(prompt)
     steps: list[Played] = []
-    n_unseen = 0  # of what n-gram brought, by the draft model
+    n_unseen = 0  # by the draft model: of what n-gram brought, and the last word of its own draft if that was kept
     while (at := len(text) - n_prompt) < len(ids):
         limit = min(length, len(ids) - at - 1)
         started_s = time.perf_counter()
@@ -155,7 +159,7 @@ def play(
             ngram.accept(text)
         search_s += time.perf_counter() - started_s
         steps.append(Played(n_draft, n_kept + 1, by_model, n_unseen if by_model else 0, search_s))
-        n_unseen = 0 if by_model else n_unseen + n_kept + 1
+        n_unseen = int(n_kept == n_draft) if by_model else n_unseen + n_kept + 1
     return steps
 
 
@@ -165,7 +169,7 @@ def played_s(curve: Curve, steps: Sequence[Played]) -> float:
         curve.rows_s[step.n_draft + 1]
         + step.search_s
         + (step.n_draft * curve.token_s if step.by_model else 0.0)
-        + step.n_caught_up * curve.caught_up_token_s
+        + curve.catch_up_s(step.n_caught_up)
         for step in steps
     )
 

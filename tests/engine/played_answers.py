@@ -16,7 +16,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from app.engine.auto_length import AutoLength
-from app.engine.costs import Costs, DrafterCost
+from app.engine.costs import FEW, Costs, DrafterCost
 from app.engine.draft_length import PARTLY, Ask, LengthPolicy
 from app.engine.drafters.ngram import NgramDrafter
 from app.engine.evidence import Evidence
@@ -36,13 +36,19 @@ class Machine:
     caught_up_token_s: float
     noise: float = 0.04
 
+    def catch_up_s(self, n_tokens: int) -> float:
+        """Return the seconds of catching up: one token takes as long as drafting one."""
+        return max(min(n_tokens, 2) * self.token_s, n_tokens * self.caught_up_token_s)
+
     def verify_s(self, n_rows: int) -> float:
         """Return the seconds of a pass; one of a size that is not named takes what the next larger does."""
         return self.rows_s[min(n for n in self.rows_s if n >= n_rows)]
 
     def evidence(self) -> Evidence:
         """Return what loading on this machine teaches."""
-        return Evidence(Costs(dict(self.rows_s), {NAME: DrafterCost(self.token_s, self.caught_up_token_s)}))
+        few_s = self.catch_up_s(FEW)
+        cost = DrafterCost(self.token_s, self.caught_up_token_s, few_s, next_s=self.catch_up_s(1))
+        return Evidence(Costs(dict(self.rows_s), {NAME: cost}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +153,7 @@ def play(machine: Machine, answer: Answer, policy: LengthPolicy, rng: random.Ran
             seen = [answer.place(i, first) for i in of_view]
             is_wanted = ask.hears is None or not seen or ask.hears(seen)
             n_drafted = _drafted(answer, at, limit, first, ask.goes_on) if is_wanted else 0
-            draft_s = machine.token_s * n_drafted + machine.caught_up_token_s * ask.n_catch_up
+            draft_s = machine.token_s * n_drafted + machine.catch_up_s(ask.n_catch_up)
         kind = PARTLY if first else NAME
         k = policy.trim(NAME, kind, n_drafted) if n_drafted else 0
         n_kept = 0
@@ -184,12 +190,13 @@ def _drafted(answer: Answer, at: int, limit: int, first: int, goes_on) -> int:
 
 def fixed_s(machine: Machine, answer: Answer, length: int) -> float:
     """Return the seconds at a fixed length, without noise."""
-    at, spent_s = 1, answer.n_prompt * machine.caught_up_token_s if length else 0.0
+    at, spent_s, n_behind = 1, answer.n_prompt * machine.caught_up_token_s if length else 0.0, 0
     while at < len(answer.agrees):
         k, n_kept = min(length, len(answer.agrees) - at - 1), 0
         while n_kept < k and answer.agrees[at + n_kept]:
             n_kept += 1
-        spent_s += machine.verify_s(k + 1) + k * machine.token_s
+        spent_s += machine.verify_s(k + 1) + k * machine.token_s + (machine.catch_up_s(n_behind) if k else 0.0)
+        n_behind = int(n_kept == k > 0) if k else n_behind + 1
         at += n_kept + 1
     return spent_s
 

@@ -50,7 +50,7 @@ def test_answers_are_the_same_before_and_after(session, tiny_pair):
 
 
 def test_drafters_are_timed_as_an_answer_uses_them(session, tiny_pair, monkeypatch):
-    """With a large vocabulary the draw takes a tenth of what a drafted token does."""
+    """With a large vocabulary and no top-k the draw takes a share of what a drafted token does."""
     drawn = []
     load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512)
     real = Sampler.choose

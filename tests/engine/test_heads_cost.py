@@ -211,3 +211,17 @@ def test_heads_are_measured_and_warmed_up_when_they_are_loaded(session, tmp_path
     assert ("tree" in pair.evidence.costs.drafters) == (kind != "assistant")
     assert pair.target.context.n_past == 0
     assert pair.target.context.watcher is None
+
+
+def test_the_last_word_of_a_draft_that_was_kept_whole_does_not_make_the_others_dear():
+    """A pass of two tokens takes as long as two passes: 15 ms a word, and 15 to catch up with the one before."""
+    costs = Costs({1: 0.06, 2: 0.09}, {NAME: DrafterCost(0.015, 0.003, 0.04, next_s=0.0145)})
+    for _ in range(40):
+        costs.observe_draft(NAME, 1, 0.030, 1)
+        costs.observe_draft(NAME, 3, 0.060, 1)
+        costs.observe_draft(NAME, 2, 0.030, 0)
+    assert costs.draft_s(NAME, 4) == pytest.approx(0.06, rel=0.05)
+    assert costs.draft_s(NAME, 0, 1) == pytest.approx(0.0145, rel=0.05)
+    kept_whole, never = [1.0, 2.0], [1.0, 1.0]
+    assert costs.best_speedup(NAME, kept_whole) == pytest.approx(2 * 0.06 / (0.09 + 0.0295), rel=0.01)
+    assert costs.best_speedup(NAME, never) == pytest.approx(0.06 / (0.09 + 0.015), rel=0.01)
