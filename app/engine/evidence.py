@@ -214,6 +214,11 @@ class EvidenceApart:
             del self._known[next(iter(self._known))]
         return found
 
+    def renew(self, ordinary: Evidence) -> None:
+        """Begin anew with the ordinary rule's costs."""
+        for (n_rows, _), found in self._known.items():
+            found.costs = ordinary.costs.of_one_shape(n_rows) if n_rows else ordinary.costs
+
 
 def _name_of_words(kind: str, is_greedy: bool) -> str:
     """Return the name under which a file has the words of a kind.

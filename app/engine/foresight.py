@@ -21,7 +21,7 @@ FEWEST = 5
 
 _ENOUGH = 16
 _KEPT = 64
-_STRENGTH = 100.0
+_STRENGTH = 140.0
 """Steps that what they tell is worth, of a pair that is well known (answers' speed-ups are about 0.1 off)."""
 
 _BELIEVED, _LEARNED = 20.0, 64.0

@@ -88,11 +88,11 @@ class LoadedPair:
     n_rows_alike: int = 1
     no_trees: str = ""
     are_trees_alike: bool = False
-    _apart: EvidenceApart = field(default_factory=EvidenceApart)
+    apart: EvidenceApart = field(default_factory=EvidenceApart)
 
     def evidence_for(self, n_rows: int, lenient: float) -> Evidence:
         """Return what was learned where every pass has so many rows, 0: as many as it needs, and of each P apart."""
-        return self._apart.of(self.evidence, n_rows, lenient) if n_rows or lenient else self.evidence
+        return self.apart.of(self.evidence, n_rows, lenient) if n_rows or lenient else self.evidence
 
     def drafters(self) -> tuple[SpecType, ...]:
         """Return what can be engaged."""
@@ -124,7 +124,7 @@ class LoadedPair:
                 part.close()
         self.draft = self.heads = None
         self.evidence = Evidence(Costs(self.evidence.costs.base_s))
-        self._apart = EvidenceApart()
+        self.apart = EvidenceApart()
 
     def close(self) -> None:
         """Free everything."""

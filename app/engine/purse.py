@@ -29,8 +29,15 @@ BLIND_LOSS = 0.006
 """The first of these where nothing but trying tells whether it pays."""
 
 CARRIED = 0.02
-"""Share of an answer's time that may be lost besides, of what earlier answers could have lost and did not: catching up
-with a text to see what drafts are worth is more than one answer may buy."""
+"""Share of an answer's time that is added to the first of these of what earlier answers could have lost and did not:
+catching up with a text to see what drafts are worth is more than one answer may buy."""
+
+WON = 4.0
+"""How much of what an answer won is added, too, in times of what it could have lost: more would let one that loses
+behind each one that wins lose every time, nothing would let a pair that pays stop for want of a first word."""
+
+_LAST = 0.2
+"""How much of how long answers usually take is the last one's word."""
 
 OWED = 0.05
 """Share of an answer's time that is remembered of what was lost beyond that; nothing is carried until it is saved."""
@@ -52,6 +59,7 @@ class Purse:
         looked_s: what looks have cost.
         looked_up_s: what looking up copies has cost, in steps in which no model was asked.
         answer_s: how long the answer has taken so far, at plain speed.
+        usual_s: how long the last answers have taken.
         carried_s: what earlier answers could have lost and did not; below 0 what they lost beyond that.
     """
 
@@ -62,16 +70,19 @@ class Purse:
     looked_up_s: float = 0.0
     answer_s: float = 0.0
     carried_s: float = 0.0
+    usual_s: float = 0.0
 
     def begin(self, expected_s: float, *, is_blind: bool) -> None:
         """Take note of how long the answer is expected to take, and whether nothing but trying tells what pays."""
         self.expected_loss = BLIND_LOSS if is_blind else EXPECTED_LOSS
-        self.carried_s = max(-OWED * expected_s, min(self.carried_s, CARRIED * expected_s))
+        at_most_s = max(expected_s, self.usual_s)  # a short answer between long ones forgets nothing
+        self.carried_s = max(-OWED * at_most_s, min(self.carried_s, CARRIED * at_most_s))
 
     def next(self) -> Purse:
         """Return the next answer's."""
-        lost_s = self.debt_s - self.looked_s - self.looked_up_s
-        return Purse(carried_s=self.carried_s + self.expected_loss * self.answer_s - lost_s)
+        lost_s = max(-WON * self.expected_loss * self.answer_s, self.debt_s - self.looked_s - self.looked_up_s)
+        usual_s = self.usual_s + _LAST * (self.answer_s - self.usual_s) if self.usual_s else self.answer_s
+        return Purse(carried_s=self.carried_s + self.expected_loss * self.answer_s - lost_s, usual_s=usual_s)
 
     def _share(self, chance: float, expected_s: float, most: float = MOST) -> float:
         carried = self.carried_s / expected_s if expected_s > 0 else 0.0

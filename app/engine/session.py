@@ -260,8 +260,9 @@ class _Answer:
         try:
             drafters = engaged.drafters
             for event in self._prefill():
-                seen = self.tokens[: event.done + n_cached]
-                drafters = self._prepare(drafters, engaged.length, methodcaller("process", seen), after)
+                if drafters:
+                    seen = self.tokens[: event.done + n_cached]
+                    drafters = self._prepare(drafters, engaged.length, methodcaller("process", seen), after)
                 yield event
             drafters = self._prepare(drafters, engaged.length, methodcaller("begin", self.tokens), after)
             engaged.length.begin(time.perf_counter() - self.received_s)

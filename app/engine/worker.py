@@ -11,6 +11,7 @@ need be. A command that fails is answered with :class:`~app.protocol.Failed`; it
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import gc
 import logging
@@ -67,6 +68,10 @@ FIRST_TEXT_S = 0.001
 """How long the engine rests once an answer has begun. Its next pass takes every core, and the first text passes through
 three threads on its way to a client: measured with the starter on 2 busy cores, by turns, the first byte came 4.3 ms
 after the first token without this, 2.2 ms with it (medians, n = 30)."""
+
+
+SETTLED_S = 1.0
+"""How long nobody asks for anything before the session may use the time: behind an answer a window draws and saves."""
 
 
 class EngineSession(Protocol):
@@ -134,11 +139,19 @@ class _Inbox:
                     self.work.put(_Job(command, time.perf_counter(), flag))
                     self._pause.set()
 
-    def begin_pause(self) -> CancelFlag | None:
-        """Return what the next command ends; None if one waits."""
+    def next_job(self, session: EngineSession) -> _Job:
+        """Wait for it; if it does not come soon, let the session use the time until it does."""
+        with contextlib.suppress(queue.Empty):
+            return self.work.get(timeout=SETTLED_S)
         with self._lock:
-            self._pause = CancelFlag()
-            return self._pause if self.work.empty() else None
+            self._pause = pause = CancelFlag()
+            if not self.work.empty():
+                pause.set()
+        try:
+            session.rest(pause)
+        except Exception:
+            logger.exception("what is done between answers failed")  # nobody asked for it, so nobody is told
+        return self.work.get()
 
     def forget(self, command_id: int) -> None:
         """Drop the flag of a command that is over."""
@@ -273,16 +286,6 @@ def _send(events: Iterator[Event], outbox: _Outbox) -> None:
             time.sleep(FIRST_TEXT_S)
 
 
-def _rest(session: EngineSession, inbox: _Inbox) -> None:
-    """Let the session use the time until the next command; nobody asked for it, so nobody is told of a fault."""
-    pause = inbox.begin_pause()
-    if pause is not None:
-        try:
-            session.rest(pause)
-        except Exception:
-            logger.exception("what is done between answers failed")
-
-
 def serve(pipe: BinaryIO, events_fd: int, make_session: MakeSession) -> NoReturn:
     """Serve commands until the pipe ends; then the process is over.
 
@@ -295,13 +298,12 @@ def serve(pipe: BinaryIO, events_fd: int, make_session: MakeSession) -> NoReturn
     threading.Thread(target=_answer_asides, args=(session, inbox, outbox), name="aside", daemon=True).start()
     outbox.send(hello)
     while True:
-        job = inbox.work.get()
+        job = inbox.next_job(session)
         try:
             _send(_carry_out(job, session, inbox.models), outbox)
         except Exception as fault:
             outbox.send(failure(job.command.id, fault))
         inbox.forget(job.command.id)
-        _rest(session, inbox)
 
 
 # --- the process ------------------------------------------------------------------------------------

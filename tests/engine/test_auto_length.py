@@ -101,6 +101,28 @@ def test_auto_is_as_good_as_the_best_fixed_length_on_every_set(name, temperature
     assert min(map(min, plain_ratios.values())) >= 0.96, plain_ratios  # three answers, with the noise of a machine
 
 
+@pytest.mark.parametrize("name", ["flat", "steep"])
+def test_texts_that_pay_and_texts_that_do_not_by_turns(name):
+    """What one wins, the next may not lose: sets of which one pays and the next does not, answer by answer."""
+    machine, ratios, least = MACHINES[name], defaultdict(list), []
+    for seed in range(6):
+        groups, known, rng = defaultdict(list), machine.evidence(), random.Random(seed)
+        for answer in recorded(0.8):
+            groups[answer.set].append(answer)
+        took_s, plain_s = defaultdict(float), defaultdict(float)
+        for answer in [one for turn in zip(*groups.values(), strict=True) for one in turn * 2]:
+            (answer_s,) = auto_s(machine, [answer], known, rng, is_greedy=False)
+            whole_s, all_plain_s = answer_s + answer.prefill_s, fixed_s(machine, answer, 0) + answer.prefill_s
+            took_s[answer.set] += whole_s
+            plain_s[answer.set] += all_plain_s
+            least.append(all_plain_s / whole_s)
+        for text in groups:
+            ratios[text].append(plain_s[text] / took_s[text])
+    means = {text: statistics.mean(found) for text, found in ratios.items()}
+    assert min(means.values()) >= 0.975, means
+    assert min(least) >= 0.9
+
+
 @pytest.mark.parametrize("peak", [0.97, None])
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.6])
 @pytest.mark.parametrize("name", MACHINES)

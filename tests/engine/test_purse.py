@@ -21,15 +21,27 @@ def test_what_answers_did_not_lose_later_ones_may():
         return purse.next()
 
     may_invest_s = []
-    for debt_s in (0.0, 0.0, 0.0, 0.0, -5.0, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0):
+    for debt_s in (0.0, 0.0, 0.0, 0.0, -5.0, 0.4, *[0.0] * 12):
         purse = answered(debt_s)
         purse.begin(answer_s, is_blind=False)
         may_invest_s.append(purse.to_invest_s(answer_s, 0.0))
-    assert may_invest_s[:4] == pytest.approx([0.06, 0.09, 0.12, 0.15])
-    assert may_invest_s[4] == pytest.approx((EXPECTED_LOSS + CARRIED) * answer_s)
+    assert may_invest_s[:5] == pytest.approx([0.06, 0.09, 0.12, 0.15, 0.23]), "as much as one may bear"
     assert may_invest_s[5:11] == pytest.approx([0.03] * 6), "it lost 0.17 s beyond what was carried"
-    assert may_invest_s[11] < may_invest_s[-1]
+    assert may_invest_s[12] > 0.03
     assert min(may_invest_s) == pytest.approx(EXPECTED_LOSS * answer_s), "what any answer may is never withheld"
+    for _ in range(20):
+        purse = answered(0.0)
+    purse.begin(answer_s, is_blind=False)
+    assert purse.to_invest_s(answer_s, 0.0) == pytest.approx((EXPECTED_LOSS + CARRIED) * answer_s)
+
+
+def test_a_short_answer_forgets_no_debt():
+    purse = Purse()
+    for took_s, debt_s in ((40.0, 0.0), (40.0, 1.5), (1.0, 0.0), (40.0, 0.0)):
+        purse.begin(took_s, is_blind=False)
+        purse.debt_s, purse.answer_s = debt_s, took_s
+        purse = purse.next()
+    assert purse.carried_s < -1.0
 
 
 def test_what_earlier_answers_were_worth_fades_with_what_this_one_is():

@@ -114,8 +114,8 @@ def test_a_command_ends_what_is_done_in_a_pause(engine):
     engine.write(Load(id=1, target="restless"))
     while not isinstance(engine.read(), Loaded):
         pass
-    for command_id in range(2, 6):
-        time.sleep(0.05)
+    for command_id in range(2, 5):
+        time.sleep(1.2)  # longer than SETTLED_S: it rests now, until a command comes
         engine.write(Unload(id=command_id), Load(id=10 * command_id, target="restless"))
         assert engine.read() == Unloaded(command_id)
         while not isinstance(engine.read(), Loaded):

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -310,15 +310,6 @@ class Context:
         """Call ``watcher(tokens, position)`` after every decode, with hidden rows at hand; None ends it."""
         ext.llama_set_embeddings_nextn(self._context, watcher is not None, False)
         self.watcher = watcher
-
-    @contextmanager
-    def unwatched(self) -> Iterator[None]:
-        """Let nobody be called after a decode for a while."""
-        watcher, self.watcher = self.watcher, None
-        try:
-            yield
-        finally:
-            self.watcher = watcher
 
     @property
     def comes_back(self) -> bool:
