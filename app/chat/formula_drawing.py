@@ -10,6 +10,7 @@ it would draw as words in the middle of the formula; such a formula is not drawn
 
 from __future__ import annotations
 
+import enum
 import logging
 import re
 import unicodedata
@@ -50,6 +51,15 @@ _NUMBERED = re.compile(r"\\(begin|end)\s*\{(align|gather|equation)\}")
 logger = logging.getLogger(__name__)
 
 
+class Undrawn(enum.Enum):
+    """Why there is no drawing."""
+
+    REFUSED = enum.auto()
+    LATE = enum.auto()
+    PASSING = enum.auto()
+    """The process did not start, or ended in the middle of it: it may be drawn another time."""
+
+
 class Drawing(msgspec.Struct, frozen=True):
     """The outlines of a formula as the inside of an SVG; its edges in units of :data:`EM`, the base line at 0."""
 
@@ -77,9 +87,14 @@ class _Reply(msgspec.Struct, frozen=True):
 
 
 class Drawer:
-    """Draws formulas; owns the child. For one thread, but for :meth:`give_up`."""
+    """Draws formulas; owns the child. For one thread, but for :meth:`give_up`.
+
+    Attributes:
+        fault: why the last formula was not drawn that was not.
+    """
 
     def __init__(self) -> None:
+        self.fault = Undrawn.REFUSED
         self._child = WarmChild("formula", MEMORY_LIMIT_BYTES)
 
     def draw(self, tex: str, *, is_display: bool) -> Drawing | None:
@@ -87,12 +102,14 @@ class Drawer:
 
         It takes at most :data:`DRAW_LIMIT_S` (and a cold start of the child).
         """
+        self.fault = Undrawn.REFUSED
         if not tex.strip() or len(tex) > MOST_CHARS:
             return None
         try:
             line = self._child.ask(msgspec.json.encode(_Request(tex, is_display)) + b"\n", DRAW_LIMIT_S)
             reply = msgspec.json.decode(line, type=_Reply)
         except NoAnswerError as fault:
+            self.fault = Undrawn.LATE if fault.is_late else Undrawn.PASSING
             logger.info("a formula of %d characters is not drawn: the process is %s", len(tex), fault)
             return None
         except (msgspec.MsgspecError, UnicodeEncodeError):
@@ -120,6 +137,7 @@ def main() -> int:
     """Run the process that draws: one request a line in, one reply a line out, until the input ends."""
     leash.tie()
     leash.limit_memory(MEMORY_LIMIT_BYTES)
+    leash.step_back()
     warnings.simplefilter("ignore")
     draw("x", is_display=True)  # the font is read before the first request, not in its time
     return serve(_answer, 2 * DRAW_LIMIT_S)

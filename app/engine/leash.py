@@ -148,6 +148,18 @@ def limit_memory(n_bytes: int) -> None:
                 logger.warning("no limit %s: %s", kind, fault)
 
 
+def step_back() -> None:
+    """Let the calling process have less of the processor than others while they need it."""
+    if sys.platform == "win32":
+        import psutil
+
+        with suppress(psutil.Error):
+            psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
+    else:
+        with suppress(OSError):
+            os.nice(5)
+
+
 def end_after(seconds: float) -> None:
     """Let the system end the calling process after that time; 0 calls it off (POSIX).
 

@@ -8,17 +8,19 @@ cannot be drawn is remembered, too. Nothing is drawn before :meth:`FormulaPictur
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
+from time import monotonic
 from typing import Generic, NamedTuple, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QImage, QImageReader, QPainter, QPixmap
 
-from app.chat.formula_drawing import EM, Drawer, Drawing
+from app.chat.formula_drawing import EM, Drawer, Drawing, Undrawn
 
 MOST_PICTURE_BYTES = 32 << 20
 MOST_DRAWING_BYTES = 8 << 20
@@ -28,6 +30,10 @@ _IDLE_S = 120.0
 """After so long without a formula the process that draws leaves."""
 _INDENT_PX, _APART_PX = 24, 5
 """A formula on lines of its own is so far in, and so far from the line above; lines are taller than what is in them."""
+_MOST_PASSING_FAULTS = 3
+"""A formula at which the process ends so often is not drawn."""
+_MOST_LATE, _LATE_WITHIN_S = 3, 60.0
+"""Of a text with so many formulas within so long that take too long, no more are drawn: each costs seconds."""
 _TOGETHER_MS = 40
 """Pictures that come within this time change the texts that they are for at once."""
 
@@ -105,9 +111,12 @@ class FormulaPictures(QObject):
 
     _came = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, idle_s: float = _IDLE_S) -> None:
         super().__init__()
         self.is_on = False
+        self._idle_s = idle_s
+        self._late_s: WeakKeyDictionary[Asker, list[float]] = WeakKeyDictionary()
+        self._n_passing: Counter[tuple[str, bool]] = Counter()
         self._pictures: _Kept[Picture] = _Kept(MOST_PICTURE_BYTES)
         self._undrawable: _Kept[bool] = _Kept(MOST_KEPT_FAULTS)
         self._askers: dict[Key, list[Asker]] = {}
@@ -137,9 +146,9 @@ class FormulaPictures(QObject):
     def ask(self, asker: Asker, keys: Iterable[Key]) -> None:
         """Have pictures drawn that are not there; the asker is told when some have come."""
         wanted = [key for key in keys if not self._undrawable.get(key[:2])]
-        if not self.is_on or not wanted:
+        if not self.is_on or not wanted or len(self._late_s.get(asker, ())) >= _MOST_LATE:
             return
-        artist = self._artist = self._artist or _Artist(self._came.emit)
+        artist = self._artist = self._artist or _Artist(self._came.emit, self._idle_s)
         for key in wanted:
             askers = self._askers.setdefault(key, [])
             if asker not in askers:
@@ -166,13 +175,26 @@ class FormulaPictures(QObject):
         """Keep what has come, and tell who has asked."""
         told: list[Asker] = []
         for key, picture in self._artist.take() if self._artist is not None else ():
-            if picture is None:
-                self._undrawable.put(key[:2], value=True, n_bytes=1)
+            askers = self._askers.pop(key, [])
+            if isinstance(picture, Undrawn):
+                self._note_fault(key, picture, askers)
             else:
                 self._pictures.put(key, picture, picture.image.sizeInBytes())
-            told += (asker for asker in self._askers.pop(key, ()) if picture is not None and asker not in told)
+                told += (asker for asker in askers if asker not in told)
         for asker in told:
             asker.draw()
+
+    def _note_fault(self, key: Key, fault: Undrawn, askers: list[Asker]) -> None:
+        self._n_passing[key[:2]] += fault is Undrawn.PASSING
+        if fault is not Undrawn.PASSING or self._n_passing[key[:2]] >= _MOST_PASSING_FAULTS:
+            self._undrawable.put(key[:2], value=True, n_bytes=1)
+            del self._n_passing[key[:2]]
+        for asker in askers if fault is Undrawn.LATE else ():
+            now_s = monotonic()
+            late_s = [at_s for at_s in self._late_s.get(asker, ()) if now_s - at_s < _LATE_WITHIN_S]
+            self._late_s[asker] = [*late_s, now_s]
+            if len(late_s) + 1 >= _MOST_LATE:
+                self.forget(asker)
 
     def close(self) -> Callable[[], None]:
         """Draw and keep nothing any more; what is returned waits for the end of it, on any thread."""
@@ -181,6 +203,7 @@ class FormulaPictures(QObject):
         self._askers.clear()
         self._pictures.clear()
         self._undrawable.clear()
+        self._n_passing.clear()
         artist, self._artist = self._artist, None
         if artist is None:
             return lambda: None
@@ -191,14 +214,14 @@ class FormulaPictures(QObject):
 class _Artist(threading.Thread):
     """Draws what is wanted, first come first served."""
 
-    def __init__(self, say: Callable[[], None]) -> None:
+    def __init__(self, say: Callable[[], None], idle_s: float) -> None:
         super().__init__(name="formulas", daemon=True)
-        self._say = say
+        self._say, self._idle_s = say, idle_s
         self._drawer = Drawer()
         self._drawings: _Kept[Drawing] = _Kept(MOST_DRAWING_BYTES)
         self._change = threading.Condition()
         self._wanted: OrderedDict[Key, None] = OrderedDict()
-        self._done: list[tuple[Key, Picture | None]] = []
+        self._done: list[tuple[Key, Picture | Undrawn]] = []
         self._is_over = False
         self.start()
 
@@ -211,7 +234,7 @@ class _Artist(threading.Thread):
         with self._change:
             self._wanted.pop(key, None)
 
-    def take(self) -> list[tuple[Key, Picture | None]]:
+    def take(self) -> list[tuple[Key, Picture | Undrawn]]:
         with self._change:
             done, self._done = self._done, []
         return done
@@ -236,22 +259,25 @@ class _Artist(threading.Thread):
 
     def _next(self) -> Key | None:
         """Return what is wanted next; None at the end."""
-        is_resting = False
-        with self._change:
-            while not self._wanted and not self._is_over:
-                if not self._change.wait(None if is_resting else _IDLE_S) and not is_resting:
-                    is_resting = True
-                    self._drawer.rest()
-            return None if self._is_over else self._wanted.popitem(last=False)[0]
+        pause_s: float | None = self._idle_s
+        while True:
+            with self._change:
+                self._change.wait_for(lambda: self._wanted or self._is_over, pause_s)
+                if self._is_over:
+                    return None
+                if self._wanted:
+                    return self._wanted.popitem(last=False)[0]
+            self._drawer.rest()  # which may take a second, and keeps nobody waiting
+            pause_s = None
 
-    def _picture(self, key: Key) -> Picture | None:
+    def _picture(self, key: Key) -> Picture | Undrawn:
         drawing = self._drawings.get(key[:2])
         if drawing is None:
             drawing = self._drawer.draw(key.tex, is_display=key.is_display)
             if drawing is None:
-                return None
+                return self._drawer.fault
             self._drawings.put(key[:2], drawing, len(drawing.paths))
-        return _painted(drawing, key)
+        return _painted(drawing, key) or Undrawn.REFUSED
 
 
 def _painted(drawing: Drawing, key: Key) -> Picture | None:

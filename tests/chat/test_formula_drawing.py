@@ -10,7 +10,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from app.chat.formula_drawing import DRAW_LIMIT_S, EM, MOST_CHARS, Drawer
+from app.chat.formula_drawing import DRAW_LIMIT_S, EM, MOST_CHARS, Drawer, Undrawn
 from tests.fair_time import FairWatch
 
 NESTED = r"\frac{1}{1+" * 14 + "x" + "}" * 14  # each level takes the library twice the time of the one inside of it
@@ -130,6 +130,7 @@ def test_one_that_takes_too_long_is_ended_and_the_next_is_drawn(drawer):
     assert drawer.draw(NESTED, is_display=True) is None
     assert watch.took_s < DRAW_LIMIT_S + 3
     assert not before.is_running()
+    assert drawer.fault is Undrawn.LATE
     assert drawer.draw("x", is_display=True) is not None
 
 
@@ -143,6 +144,8 @@ def test_one_that_is_killed_at_work_or_at_rest_is_started_again(drawer):
     threading.Timer(0.3, child.kill).start()
     assert drawer.draw(NESTED, is_display=True) is None
     assert drawer.draw("z", is_display=True) is not None
+    assert drawer.draw("\\foo", is_display=True) is None
+    assert drawer.fault is Undrawn.REFUSED
 
 
 def test_giving_up_ends_the_wait(drawer):

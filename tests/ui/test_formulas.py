@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import time
+
 import psutil
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -12,7 +16,7 @@ from PySide6.QtWidgets import QTextEdit
 from app.ui.blocks import BlockStream, blocks_of
 from app.ui.column import BlockColumn
 from app.ui.formula_layout import FORMULA, MOST_TEXT_BYTES, PICTURE, selected_text
-from app.ui.formula_pictures import MOST_PICTURE_BYTES, Key, formula_pictures
+from app.ui.formula_pictures import MOST_PICTURE_BYTES, FormulaPictures, Key, formula_pictures
 from app.ui.formulas import DISPLAY, END, INLINE, protect_formulas
 from app.ui.marking import FOUND
 from app.ui.plain_text import plain_of
@@ -21,7 +25,7 @@ from app.ui.scroll_view import ScrollView
 from app.ui.seen import seen_of
 from app.ui.theme import DARK, LIGHT
 from app.ui.transcript import Transcript
-from tests.chat.test_formula_drawing import NESTED
+from tests.chat.test_formula_drawing import NESTED, processes
 from tests.doubles import Answer
 from tests.fair_time import FairWatch
 
@@ -468,6 +472,71 @@ def test_what_nobody_sees_any_more_is_not_waited_for(put, qtbot, pictures):
     assert pictures.n_waiting == 0
     view.show()
     qtbot.waitUntil(lambda: n_drawn(view) == 3)
+
+
+class Text:
+    """A text that asks for pictures."""
+
+    def draw(self):
+        pass
+
+
+def test_one_that_was_not_drawn_because_the_process_ended_is_drawn_later(qtbot, pictures):
+    text, slow, plain = Text(), Key(NESTED, False, 20.0, 1.0), Key("x^2", False, 20.0, 1.0)
+    pictures.ask(text, [plain])
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    ends = threading.Event()
+
+    def end_children():
+        while not ends.wait(0.05):
+            for child in processes():
+                child.kill()
+
+    killer = threading.Thread(target=end_children)
+    killer.start()
+    later = Key("y^2", False, 20.0, 1.0)
+    pictures.ask(text, [slow, later])
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    ends.set()
+    killer.join()
+    assert pictures.picture(later) is None
+    pictures.ask(text, [later])
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    assert pictures.picture(later) is not None
+
+
+def test_after_three_that_take_too_long_no_more_of_a_text_are_drawn(qtbot, pictures):
+    text, other = Text(), Text()
+    nested = [Key(f"{n}{NESTED}", False, 20.0, 1.0) for n in range(6)]
+    after = Key("x^2", False, 20.0, 1.0)
+    pictures.ask(text, [*nested, after])
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    assert pictures.picture(after) is None
+    pictures.ask(text, [after])
+    assert pictures.n_waiting == 0
+    pictures.ask(other, [after])
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    assert pictures.picture(after) is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stops a process as POSIX can")
+def test_asking_does_not_wait_for_a_process_that_leaves(qtbot):
+    kept = FormulaPictures(idle_s=0.4)
+    kept.choose(is_on=True)
+    assert any(_asks_while_one_leaves(kept, qtbot, tex) for tex in "abc")  # a busy machine may wake us too late
+    kept.close()()
+
+
+def _asks_while_one_leaves(kept, qtbot, tex):
+    kept.ask(Text(), [Key(tex, False, 20.0, 1.0)])
+    qtbot.waitUntil(lambda: kept.n_waiting == 0)
+    (child,) = processes()
+    child.suspend()  # so that it takes the second that it is given
+    time.sleep(0.7)
+    kept.ask(Text(), [Key(f"{tex}^2", False, 20.0, 1.0)])
+    is_there = child.is_running() and child.status() == psutil.STATUS_STOPPED
+    qtbot.waitUntil(lambda: kept.n_waiting == 0)
+    return is_there
 
 
 def test_nothing_is_drawn_where_sources_are_wanted(put, qtbot, pictures):
