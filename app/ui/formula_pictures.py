@@ -11,6 +11,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from math import ceil
 from time import monotonic
@@ -34,6 +35,8 @@ _MOST_PASSING_FAULTS = 3
 """A formula at which the process ends so often is not drawn."""
 _MOST_LATE, _LATE_WITHIN_S = 3, 60.0
 """Of a text with so many formulas within so long that take too long, no more are drawn: each costs seconds."""
+_MOST_STEP_PX = 4
+"""Up to so many logical pixels a picture is made larger, so that they are whole pixels of the screen."""
 _TOGETHER_MS = 40
 """Pictures that come within this time change the texts that they are for at once."""
 
@@ -281,11 +284,17 @@ class _Artist(threading.Thread):
 
 
 def _painted(drawing: Drawing, key: Key) -> Picture | None:
-    """Make a picture of outlines, sharp on the screen: a whole number of its pixels, the base line on one of them."""
+    """Make a picture of outlines, sharp on the screen: a whole number of its pixels, the base line on one of them.
+
+    It is so many logical pixels, too: Qt rounds the sizes of pictures to those, and would blur it for that.
+    """
     scale = key.size_px * key.ratio / EM
     aside, apart = (round(px * key.ratio) if key.is_display else 0 for px in (_INDENT_PX, _APART_PX))
     above, below = ceil(max(0.0, -drawing.top) * scale) + apart, ceil(max(0.0, drawing.descent) * scale)
-    width, height = ceil(drawing.width * scale) + aside, max(1, above + below)
+    step = Fraction(key.ratio).limit_denominator(_MOST_STEP_PX).numerator
+    room_x, room_y = -(ceil(drawing.width * scale) + aside) % step, -max(1, above + below) % step
+    aside, above = aside + room_x // 2, above + room_y
+    width, height = ceil(drawing.width * scale) + aside + room_x - room_x // 2, max(1, above + below)
     if 4 * width * height > _MOST_ONE_PICTURE_BYTES:
         return None
     box = f"{drawing.left - aside / scale} {-above / scale} {width / scale} {height / scale}"

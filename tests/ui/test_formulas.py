@@ -56,6 +56,13 @@ def written(view):
     return view.toPlainText().replace(PICTURE, "")
 
 
+class Text:
+    """A text that asks for pictures."""
+
+    def draw(self):
+        pass
+
+
 def n_drawn(view):
     return view.toPlainText().count(PICTURE)
 
@@ -209,17 +216,25 @@ def test_a_picture_has_the_colour_of_the_text_around_it(put, qtbot, pictures, th
 
 
 def test_a_picture_is_as_sharp_as_the_screen(pictures, qtbot):
-    class Asker:
-        def draw(self):
-            pass
-
-    asker, plain, sharp = Asker(), Key("x^2", False, 20.0, 1.0), Key("x^2", False, 20.0, 2.0)
+    asker, plain, sharp = Text(), Key("x^2", False, 20.0, 1.0), Key("x^2", False, 20.0, 2.0)
     pictures.ask(asker, (plain, sharp))
     qtbot.waitUntil(lambda: pictures.n_waiting == 0)
     small, large = pictures.picture(plain), pictures.picture(sharp)
     assert abs(large.image.width() - 2 * small.image.width()) <= 2
     assert abs(large.width - small.width) <= 1
     assert any(small.image.pixelColor(x, y).alpha() > 128 for x in range(8) for y in range(small.image.height()))
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 3.0])
+def test_a_picture_is_whole_pixels_of_both_kinds(pictures, qtbot, ratio):
+    keys = [Key(tex, is_display, 20.0, ratio) for tex in ("x^2", "\\frac{a}{b}", "abc") for is_display in (False, True)]
+    pictures.ask(Text(), keys)
+    qtbot.waitUntil(lambda: pictures.n_waiting == 0)
+    for key in keys:
+        picture = pictures.picture(key)
+        assert picture.width == round(picture.width)
+        assert picture.height == round(picture.height)
+        assert (picture.image.width(), picture.image.height()) == (picture.width * ratio, picture.height * ratio)
 
 
 def test_one_that_cannot_be_drawn_stays_as_it_was_written(put, qtbot, pictures):
@@ -472,13 +487,6 @@ def test_what_nobody_sees_any_more_is_not_waited_for(put, qtbot, pictures):
     assert pictures.n_waiting == 0
     view.show()
     qtbot.waitUntil(lambda: n_drawn(view) == 3)
-
-
-class Text:
-    """A text that asks for pictures."""
-
-    def draw(self):
-        pass
 
 
 def test_one_that_was_not_drawn_because_the_process_ended_is_drawn_later(qtbot, pictures):
