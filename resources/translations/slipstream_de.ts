@@ -6839,6 +6839,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Beginnen Sie eine neue.</translation>
     </message>
     <message>
+        <source>A conversation that came in was erased or brought back before all were there.</source>
+        <translation>Eine Unterhaltung, die importiert wurde, wurde gelöscht oder zurückgeholt, bevor alle da waren.</translation>
+    </message>
+    <message>
+        <source>Import again, and leave the deleted conversations as they are meanwhile.</source>
+        <translation>Importieren Sie noch einmal, und lassen Sie die gelöschten Unterhaltungen währenddessen, wie sie sind.</translation>
+    </message>
+    <message>
         <source>A folder needs a name.</source>
         <translation>Ein Ordner braucht einen Namen.</translation>
     </message>
