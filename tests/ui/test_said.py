@@ -10,13 +10,12 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QWidget
 
-from app.chat.archive import ConversationRecord, Shelf
-from app.chat.chat_settings import ConversationSettings, Preset
+from app.chat.archive import Added, ConversationRecord
 from app.chat.database import explain, now
 from app.chat.importing import Imported
 from app.engine.death import died
 from app.errors import EngineDiedError, StoreError
-from app.ui.data_control import found_words
+from app.ui.data_control import also_words, found_words
 from app.ui.language import translations_dir
 from app.ui.notice import NoticeBar
 from app.ui.said import fault_words, forget, said, said_each
@@ -133,12 +132,12 @@ def test_each_refusal_of_the_chats_is_a_sentence_that_is_translated():
 
 def test_what_an_import_found_is_in_the_language(german):
     record = ConversationRecord(created_at=now(), updated_at=now())
-    shelf = Shelf(folders=("Work", "Home"), presets=(Preset(name="Brief", settings=ConversationSettings()),))
-    found = Imported((record,), "ChatGPT", (("tool calls", 3), ("messages of the role “critic”", 1)), shelf)
+    found = Imported((record,), "ChatGPT", (("tool calls", 3), ("messages of the role “critic”", 1)))
     assert found_words("a.json", found) == (
-        "a.json: 1 Unterhaltung mit 0 Nachrichten (ChatGPT). Daneben 2 Ordner und 1 Vorlage."
+        "a.json: 1 Unterhaltung mit 0 Nachrichten (ChatGPT)."
         " Weggelassen: 3 Werkzeugaufrufe, 1 Nachrichten der Rolle „critic“."
     )
+    assert also_words(Added((1,), (1, 2), (1,))) == ["Außerdem hinzugefügt: 2 Ordner, 1 Vorlage."]
 
 
 def test_conditions_and_causes_are_in_the_language(german):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 WHOLE_MODULES = {
+    "said_chat_texts.py": "see said_texts.py",
     "said_metric_texts.py": "see said_texts.py",
     "said_model_texts.py": "see said_texts.py",
     "said_texts.py": "collected for translation, and found again in the layers below by a test of their own",
