@@ -91,11 +91,8 @@ def _measure_again(pair: LoadedPair, cancel: CancelFlag) -> bool:
 
     If passes take longer now than they did in answers, something else is busy, and that is no news about answers.
     """
-    costs, draft, parts = (
-        pair.evidence.costs,
-        pair.draft,
-        [part for part in (pair.target, pair.draft) if part is not None],
-    )
+    costs, draft = pair.evidence.costs, pair.draft
+    parts = [part for part in (pair.target, draft) if part is not None]
     drafters: dict[str, DrafterCost] = {}
     with ExitStack() as stack:
         for part in parts:

@@ -44,7 +44,7 @@ class ScriptedMemory:
         self.n_faults = 0
         self.batches: list[tuple[int, int]] = []
         self._rows: list[np.ndarray] = []
-        self._watcher: Callable[[Sequence[int], int], None] | None = None
+        self.watcher: Callable[[Sequence[int], int], None] | None = None
         self._n_last = 0
 
     @property
@@ -69,8 +69,8 @@ class ScriptedMemory:
             self.held.append(int(token))
             if i >= n - n_rows:
                 self._rows.append(self.row_after(self.held))
-        if self._watcher is not None:
-            self._watcher(tokens, self.n_past - n)
+        if self.watcher is not None:
+            self.watcher(tokens, self.n_past - n)
 
     def decode_tree(self, tokens: Sequence[int], parents: Sequence[int]) -> None:
         """Rows of all nodes; the first is the root, and each comes after its parent."""
@@ -97,8 +97,8 @@ class ScriptedMemory:
         kept = [self.tree[node][0] for node in path]
         self.held += kept
         self.tree, self._n_last = None, len(path)
-        if self._watcher is not None:
-            self._watcher(kept, first)
+        if self.watcher is not None:
+            self.watcher(kept, first)
 
     def row_after(self, tokens: Sequence[int]) -> np.ndarray:
         key = hash(tuple(tokens[-self.n_tail :])) & 0xFFFFFFFF
@@ -112,7 +112,7 @@ class ScriptedMemory:
         return self._rows[index]
 
     def watch(self, watcher: Callable[[Sequence[int], int], None] | None) -> None:
-        self._watcher = watcher
+        self.watcher = watcher
 
     def hidden(self) -> np.ndarray:
         n = self.n_past
