@@ -23,6 +23,7 @@ from app.engine.llama import Context, Shape
 from app.engine.loading import LoadedPair
 from app.engine.sampler import Sampler
 from app.protocol import MeasureCosts, Sampling, Step
+from tests.engine.played_answers import catch_up_s
 
 LENGTHS = (1, 2, 3, 4, 5, 6, 8)
 NGRAM_LENGTHS = (*LENGTHS, 12, 16)
@@ -40,8 +41,8 @@ class Curve:
     caught_up_token_s: float
 
     def catch_up_s(self, n_tokens: int) -> float:
-        """Return what catching up takes: one or two tokens take a pass each, more of them what many take each."""
-        return max(min(n_tokens, 2) * self.token_s, n_tokens * self.caught_up_token_s)
+        """Return the seconds of catching up."""
+        return catch_up_s(n_tokens, self.token_s, self.caught_up_token_s)
 
 
 def measured_curve(

@@ -27,6 +27,11 @@ from app.protocol import Step
 NAME = "draft-simple"
 
 
+def catch_up_s(n_tokens: int, token_s: float, caught_up_token_s: float) -> float:
+    """Return what catching up takes: one or two tokens take a pass each, more of them what many take each."""
+    return max(min(n_tokens, 2) * token_s, n_tokens * caught_up_token_s)
+
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Seconds of a pass by row count, of a drafted token, of a token caught up with; ``noise`` of each, relative."""
@@ -37,8 +42,8 @@ class Machine:
     noise: float = 0.04
 
     def catch_up_s(self, n_tokens: int) -> float:
-        """Return the seconds of catching up: one token takes as long as drafting one."""
-        return max(min(n_tokens, 2) * self.token_s, n_tokens * self.caught_up_token_s)
+        """Return the seconds of catching up."""
+        return catch_up_s(n_tokens, self.token_s, self.caught_up_token_s)
 
     def verify_s(self, n_rows: int) -> float:
         """Return the seconds of a pass; one of a size that is not named takes what the next larger does."""

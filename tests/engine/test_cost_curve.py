@@ -4,19 +4,10 @@ import pytest
 
 from app.engine.cancel import CancelFlag
 from app.engine.sampler import Sampler
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.errors import EngineError, UsageError
 from app.protocol import MeasureCosts, Sampling
 from tests.engine.sessions import answer, load
 from tests.fixtures import tiny_mtp
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 def measure(session, n_rows=(1, 2, 5), positions=(0, 400), repeat=2):

@@ -6,20 +6,11 @@ import platform
 
 import pytest
 
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.engine.warm_up import _next_to_compare, learn_rows, words
 from app.protocol import MemoryTypes
 from tests.engine.sessions import answer, load
 
 REPEATS = "Repeat this line: the quick brown fox jumps over the lazy dog. the quick brown fox jumps over"
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 def test_quantised_weights_round_alike_for_several_rows(session, tiny_pair):

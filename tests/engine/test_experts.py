@@ -4,8 +4,6 @@ import pytest
 
 from app.engine.cancel import CancelFlag
 from app.engine.llama import Context, Model, Shape
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.engine.warm_up import learn_rows, time_drafting, words
 from app.protocol import MeasureCosts
 from tests.engine.sessions import GREEDY, WARM, answer, load
@@ -52,13 +50,6 @@ def test_words_are_different_ones_and_go_on_anywhere(context):
     assert len(text) == 400
     assert words(model, 5, 100) == text[100:105]
     assert len(set(text)) > 20
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @pytest.mark.parametrize("quantisation", ["Q8_0", "Q4_0"])

@@ -210,13 +210,6 @@ def test_nothing_allowed_is_an_error_in_words(model):
 # --- answers ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
-
-
 def _sampled(temperature, grammar):
     return Sampling(seed=7, temperature=temperature, grammar=grammar)
 

@@ -12,8 +12,6 @@ import collections
 import numpy as np
 import pytest
 
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.protocol import Sampling
 from tests.engine.sessions import GREEDY, answer, load
 from tests.engine.test_mtp import KINDS, write
@@ -51,13 +49,6 @@ class Designed:
 @pytest.fixture(params=KINDS)
 def kind(request):
     return request.param
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 class Counted:

@@ -7,8 +7,6 @@ import pytest
 from app.engine.auto_length import AutoLength
 from app.engine.costs import Costs, DrafterCost
 from app.engine.evidence import Evidence
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.protocol import Step
 from tests.engine.sessions import answer, load
 from tests.engine.test_mtp import KINDS, write
@@ -161,13 +159,6 @@ def test_a_drafter_that_cannot_pay_by_its_first_measurement_is_never_asked():
     for n_steps in range(600):
         assert policy.ask(NAME, 1).limit == 0
         policy.observe(Step(0.0, 1, 0, 0, 0, 0, 0.0, ROWS_S[1], n_steps, ""), "", 0)
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 def test_a_running_state_that_cuts_drafts_is_named(session, tmp_path):

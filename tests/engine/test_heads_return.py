@@ -14,9 +14,7 @@ from app.engine.drafters.mtp import HeadsMemory, MtpDrafter
 from app.engine.evidence import Evidence
 from app.engine.llama import MtpContext
 from app.engine.sampler import Sampler
-from app.engine.session import Session
 from app.engine.speculate import Generation, speculate
-from app.engine.template import Renderer
 from app.lessons import Lessons
 from app.protocol import MemoryTypes
 from tests.engine.sessions import GREEDY, WARM, load
@@ -28,13 +26,6 @@ WITH_MEMORY = ("embedded", "sidecar", "chain")
 PROMPT = tuple(tiny.anything()[i * 5 % 300] for i in range(1400))
 CLOSE = 0.02
 """Largest difference of a logit that is rounding, of an evaluation cut into other batches."""
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @dataclass

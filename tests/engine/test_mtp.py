@@ -4,8 +4,6 @@ import collections
 
 import pytest
 
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.protocol import MemoryTypes
 from tests.engine.sessions import GREEDY, WARM, answer, load
 from tests.fixtures import tiny, tiny_mtp
@@ -26,13 +24,6 @@ def write(kind, folder, **how):
 @pytest.fixture(params=KINDS)
 def files(request, tmp_path):
     return write(request.param, tmp_path)
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 def test_they_engage_and_do_not_change_the_text(session, files):

@@ -9,16 +9,7 @@ import subprocess
 import pytest
 
 from app.engine.paging import FaultWatch
-from app.engine.session import Session
-from app.engine.template import Renderer
 from tests.engine.sessions import answer, load
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @pytest.mark.linux

@@ -7,20 +7,11 @@ import pytest
 
 from app.engine.cancel import CancelFlag
 from app.engine.second_look import Pauses
-from app.engine.session import Session
-from app.engine.template import Renderer
 from tests.engine.sessions import GREEDY, WARM, answer, load
 from tests.engine.test_mtp import write
 
 PROMPT = "the cat of the hot day and the long word"
 BUSY = 5.0
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @pytest.fixture

@@ -10,8 +10,6 @@ import pytest
 from app.engine.cancel import CancelFlag
 from app.engine.engage import sharpness_of
 from app.engine.sampler import DRAFT_SHARPNESS
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.errors import EngineError, LoadError, ModelFileError, PromptTooLongError, SlipstreamError, UsageError
 from app.protocol import Chunk, Done, Load, Loaded, LoadProgress, MemoryTypes, Sampling, Started
 from tests.benchmarks.replay import Words, play
@@ -23,13 +21,6 @@ PROMPTS = (
     "how many of them were there when you came to see it, and what did they say?",
     "def add(a, b):\n    return a + b\n\ndef add(a, b):\n    return",
 )
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @pytest.fixture

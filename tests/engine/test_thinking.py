@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from app.chat.reasoning import split_reasoning
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.engine.thinking import PAIRS, begun_mark, closing_mark, shown_tokens
 from app.protocol import Templating
 from tests.engine.sessions import answer, load
@@ -22,13 +20,6 @@ HARMONIOUS = (
     *("<|channel|>", "analysis", "<|message|>", "▁hm", "<|end|>", "<|start|>", "assistant"),
     *("▁Yes", "."),
 )
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ from app.engine.drafters import TokenTree
 from app.engine.engage import SHAPE_ASKED, SHAPE_OF_DEVICE
 from app.engine.llama import Context, Model, Shape, count_passes
 from app.engine.llama.branches import N_SPARE_CELLS, leaves_below
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.engine.tree_check import TREE, TreeCheck, check_trees, note_trees
 from app.placement import Placement
 from app.protocol import MemoryTypes, Sampling
@@ -27,13 +25,6 @@ PROMPTS = (
     "Describe a bicycle to somebody who has never seen one.",
 )
 PENALISED = Sampling(seed=9, temperature=1.0, top_k=60, top_p=0.97, min_p=0.02, repeat_penalty=1.1)
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @pytest.fixture

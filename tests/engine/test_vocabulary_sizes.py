@@ -2,21 +2,12 @@
 
 import pytest
 
-from app.engine.session import Session
-from app.engine.template import Renderer
 from app.protocol import Sampling
 from tests.engine.sessions import GREEDY, WARM, answer, load
 from tests.fixtures import tiny
 
 FEWER = tiny.N_VOCAB - len(tiny.WORDS) - 4  # without "e", "t", "a" and "o"
 PENALISED = Sampling(seed=3, temperature=0.8, repeat_penalty=1.3)
-
-
-@pytest.fixture
-def session():
-    session = Session(Renderer())
-    yield session
-    session.close()
 
 
 @pytest.mark.parametrize("sampling", [GREEDY, WARM, PENALISED])
