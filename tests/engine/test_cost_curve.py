@@ -3,7 +3,6 @@
 import pytest
 
 from app.engine.cancel import CancelFlag
-from app.engine.sampler import Sampler
 from app.errors import EngineError, UsageError
 from app.protocol import MeasureCosts, Sampling
 from tests.engine.sessions import answer, load
@@ -40,17 +39,17 @@ def test_answers_are_the_same_before_and_after(session, tiny_pair):
     assert said() == before
 
 
-def test_drafters_are_timed_as_an_answer_uses_them(session, tiny_pair, monkeypatch):
-    """With a large vocabulary and no top-k the draw takes a share of what a drafted token does."""
-    drawn = []
+def test_drafters_are_timed_as_an_answer_uses_them(session, tiny_pair):
+    """Without top-k the draw takes a share of what a drafted token does; a grammar is the text's."""
     load(session, tiny_pair.target, tiny_pair.draft, n_ctx=512)
-    real = Sampler.choose
-    monkeypatch.setattr(Sampler, "choose", lambda self, row, at: drawn.append(self.is_greedy) or real(self, row, at))
-    for temperature in (0.0, 0.8):
-        drawn.clear()
-        sampling = Sampling(seed=3, temperature=temperature, grammar='root ::= "a"+')
-        session.measure_costs(MeasureCosts(7, (1, 2), (0, 40), 2, sampling), CancelFlag())
-        assert set(drawn) == {temperature == 0.0}
+
+    def measured(**how):
+        command = MeasureCosts(7, (1, 2), (0, 40), 2, Sampling(seed=3, **how))
+        return {cost.drafter for cost in session.measure_costs(command, CancelFlag()).costs[1].drafters}
+
+    assert measured(temperature=0.8, grammar="no grammar at all") >= {"draft-simple"}
+    with pytest.raises(UsageError, match="temperature is -1"):
+        measured(temperature=-1)
 
 
 def test_heads_on_a_running_state_are_timed_too(session, tmp_path):
