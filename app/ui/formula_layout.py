@@ -31,6 +31,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QTextEdit
 from shiboken6 import isValid
 
+from app.ui.formula_lines import LINE_END, block_below, end_line, end_line_behind, n_places, replace_letter
 from app.ui.formula_pictures import Key, Picture, formula_pictures
 from app.ui.formulas import DISPLAY, END, INLINE, LINE, tex_of
 from app.ui.heights import Shifts
@@ -48,11 +49,9 @@ Marked = tuple[QTextCursor, QColor, QColor]
 """A part of a text, and the ground and the colour that mark it."""
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
-_LINE_END = "\u2028"
 _LETTERS = 1.12
 """The letters of the font for formulas are smaller than those of the same size around them."""
 _MARKS = re.compile(f"[{INLINE}{DISPLAY}{LINE}{END}]")
-_SPACE_BEHIND = re.compile(r"[.,;:]? (?=.)")
 _SIZES = {1: 1.2, 2: 1.5}  # by Qt's FontSizeAdjustment, which headings have
 
 
@@ -118,7 +117,7 @@ class FormulaLayout:
 
     def _take_block(self, block: QTextBlock) -> None:
         text, at = block.text(), block.position()
-        marks = [(at + _units(text[:i]), letter) for i, letter in enumerate(text) if letter in (INLINE, DISPLAY, END)]
+        marks = [(at + n_places(text[:i]), letter) for i, letter in enumerate(text) if letter in (INLINE, DISPLAY, END)]
         pairs = [(begin, end) for begin, end in pairwise(marks) if begin[1] != END and end[1] == END]
         numbered = list(enumerate(pairs, self._number + 1))
         self._number += len(pairs)
@@ -128,15 +127,15 @@ class FormulaLayout:
                 self._take_formula(block, Range(start, end), number, is_display=letter == DISPLAY)
         text, at = block.text(), block.position()
         for found in reversed(list(_MARKS.finditer(text))):
-            _replace(block, at + _units(text[: found.start()]), _LINE_END if found[0] == LINE else "")
+            replace_letter(block, at + n_places(text[: found.start()]), LINE_END if found[0] == LINE else "")
 
     def _take_formula(self, block: QTextBlock, place: Range, number: int, *, is_display: bool) -> None:
         """Note a formula between two marks; take the first mark and leave the one behind it."""
         start, end = place
         cursor = QTextCursor(block)
         if is_display:
-            _end_line_behind(block, end + 1)
-        _replace(block, start, "")
+            end_line_behind(block, end + 1)
+        replace_letter(block, start, "")
         cursor.setPosition(start)
         cursor.setPosition(end - 1, _KEEP)
         shape = cursor.charFormat()
@@ -150,7 +149,7 @@ class FormulaLayout:
         mark.setProperty(FORMULA, number)
         cursor.mergeCharFormat(mark)
         if is_display and start > block.position():
-            _end_line(block, start - 1)
+            end_line(block, start - 1)
 
     def _size_px(self) -> float:
         return float(self._view.document().defaultFont().pointSizeF() * self._view.logicalDpiY() / 72)
@@ -225,7 +224,7 @@ class FormulaLayout:
                 lines = block.layout()
                 line = lines.lineForTextPosition(place.end - block.position())
                 is_last = not line.isValid() or line.lineNumber() == lines.lineCount() - 1
-                following = block.next() if is_last else block
+                following = block_below(block) if is_last else block
                 top = self._view.document().documentLayout().blockBoundingRect(following).top()
                 found[number] = top if is_last else top + lines.lineAt(line.lineNumber() + 1).y()
         return found
@@ -287,37 +286,6 @@ class FormulaLayout:
         left = self._view.cursorRect(cursor).left()
         top = box.top() - lines.boundingRect().top() + line.y() + line.ascent() - (picture.height - picture.descent)
         return QRectF(left, top, picture.width, picture.height)
-
-
-def _units(text: str) -> int:
-    """How many places of a document a text takes."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _replace(block: QTextBlock, place: int, instead: str) -> None:
-    """Put a text in place of one letter."""
-    cursor = QTextCursor(block)
-    cursor.setPosition(place)
-    cursor.setPosition(place + 1, _KEEP)
-    cursor.insertText(instead, cursor.charFormat())
-
-
-def _end_line(block: QTextBlock, place: int) -> None:
-    """Let a line end where a space stands."""
-    cursor = QTextCursor(block)
-    cursor.setPosition(place)
-    cursor.setPosition(place + 1, _KEEP)
-    if cursor.selectedText() == " ":
-        _replace(block, place, _LINE_END)
-
-
-def _end_line_behind(block: QTextBlock, place: int) -> None:
-    """Let a line end at the space that stands at a place, or behind a full stop there."""
-    cursor = QTextCursor(block)
-    cursor.setPosition(place)
-    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
-    if space := _SPACE_BEHIND.match(cursor.selectedText()):
-        _replace(block, place + space.end() - 1, _LINE_END)
 
 
 def _ranges(document: QTextDocument) -> dict[int, Range]:

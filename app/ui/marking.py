@@ -26,6 +26,7 @@ class Highlights:
         self._edit = edit
         self.below: list[QTextEdit.ExtraSelection] = []
         self._found: list[QTextEdit.ExtraSelection] = []
+        self._query, self._current = "", -1
 
     def show_below(self, selections: Selections) -> None:
         """Show these marks of tokens."""
@@ -44,6 +45,7 @@ class Highlights:
 
     def find(self, query: str) -> int:
         """Mark every place where a text stands, whatever its case; return how many."""
+        self._query, self._current = query, -1
         before, self._found = self._found, []
         cursor = QTextCursor(self._edit.document())
         while query and len(self._found) < _MOST_MARKED:
@@ -55,11 +57,20 @@ class Highlights:
             self._show()
         return len(self._found)
 
+    def find_again(self) -> None:
+        """Mark what is looked for in a text that was made anew, and the same place as the one looked at."""
+        current = self._current
+        if self._query:
+            self.find(self._query)
+        if current >= 0:
+            self.go_to(current)
+
     def go_to(self, number: int) -> QTextCursor | None:
         """Mark the ``number``-th place as the one looked at; the last one if there are not so many."""
         if not self._found:
             return None
         number = min(number, len(self._found) - 1)
+        self._current = number
         cursor = QTextCursor(self._found[number].cursor)  # a copy: the mark that holds it is replaced
         self._found[number] = self._mark(cursor, CURRENT)
         self._show()

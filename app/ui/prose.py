@@ -343,6 +343,7 @@ class ProseView(QTextBrowser):
             self._render_tail(tail)
             self._tail = tail
         self._is_rebuilding = False
+        self._highlights.find_again()
         self._fit()
 
 

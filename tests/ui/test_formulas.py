@@ -412,6 +412,22 @@ def _spot_of(view, place):
     return QRect(line.left(), line.top(), round(shape.width()), min(line.height(), round(shape.height())))
 
 
+def test_what_is_found_stays_marked_where_sources_are_shown_instead(column):
+    view = column.parts[0]
+    column.show_found("x")
+    n_found = len(QTextEdit.extraSelections(view))
+    column.place_found(0, 1)
+    for is_on in (True, False):
+        column.show_sources(is_on=is_on)
+        marks = QTextEdit.extraSelections(view)
+        assert len(marks) == n_found > 1
+        assert all(mark.cursor.hasSelection() for mark in marks)
+        assert marks[0].format.background() != marks[1].format.background()
+    assert view.highlights.find("") == 0
+    column.show_sources(is_on=True)
+    assert not QTextEdit.extraSelections(view)
+
+
 def test_what_is_found_before_it_is_drawn_is_marked_on_its_picture_then(put, qtbot, pictures):
     view = put(ProseView(), 600, 300)
     view.append("So $\\sqrt{x}$ is.\n")
@@ -574,6 +590,22 @@ def test_what_is_read_stays_where_it_is_while_formulas_above_are_drawn(put, qtbo
     assert abs((after[0] - after[1]) - (before[0] - before[1])) <= 2
     theme.choose("dark", "normal")
     assert (_place_of(view, "Read this"), bar.value()) == after
+
+
+@pytest.mark.parametrize("row", ["| $\\frac{\\frac{a}{b}}{c}$ | b |", "| a | $\\frac{\\frac{a}{b}}{c}$ |"])
+def test_what_is_below_a_row_is_moved_by_formulas_in_any_column(put, qtbot, pictures, row):
+    view, moved = put(ProseView(), 600, 300), []
+    view.lines_moved.connect(moved.append)
+    view.append(f"| a | b |\n|---|---|\n{row}\n{row}\n\nBelow.\n")
+    layout, last = view.document().documentLayout(), view.document().lastBlock()
+    before = layout.blockBoundingRect(last).top()
+    qtbot.waitUntil(lambda: n_drawn(view) == 2)
+    (shifts,) = moved
+    after = layout.blockBoundingRect(last).top()
+    assert after > before + 10
+    assert shifts[-1][0] <= before
+    assert shifts[-1][1] - shifts[-1][0] == pytest.approx(after - before)
+    assert shifts[0][1] - shifts[0][0] == pytest.approx((after - before) / 2)
 
 
 def test_a_place_is_found_again_after_lines_were_moved_more_than_once(column):
