@@ -19,7 +19,7 @@ from app.chat.progress import Look
 from app.chat.salvage import Salvaged, salvage
 from app.chat.schema import migrate, version_of
 from app.chat.shape import refuse_misshapen
-from app.chat.upgrading import How, InUseError, NotUpgradedError, is_locked, refuse_held, upgrade
+from app.chat.upgrading import How, InUseError, NotUpgradedError, is_locked, lack_of_room, refuse_held, upgrade
 from app.errors import StoreError
 
 logger = logging.getLogger(__name__)
@@ -296,15 +296,12 @@ def _read_into_memory(path: Path, how: How) -> Opened:
     """
     _refuse_newer(path, len(how.steps))
     db = connect(_IN_MEMORY, is_handed_on=how.is_handed_on)
+    lack: StoreError | None = None
     try:
-        # SQLite wants to write beside the file even to read its log: let it do so elsewhere.
-        with tempfile.TemporaryDirectory(prefix="slipstream-") as folder:
-            for suffix in ("", "-wal"):
-                companion = path.with_name(path.name + suffix)
-                if companion.exists():
-                    shutil.copyfile(companion, Path(folder) / companion.name)
-            with closing(sqlite3.connect(Path(folder) / path.name)) as source:
-                source.backup(db)
+        if not (_may_write(path) and _read_in_place(path, db)):
+            _read_elsewhere(path, db)
+        if is_full(path) and version_of(db) < len(how.steps):
+            lack = lack_of_room(db, path)
         migrate(db, how.steps, how.note)
     except BaseException as fault:
         db.close()
@@ -312,8 +309,33 @@ def _read_into_memory(path: Path, how: How) -> Opened:
             raise
         raise explain(fault, path, "read") from fault
     hint = "Free some space" if is_full(path) else "Check the permissions of the file and its folder"
-    notice = StoreError(
+    notice = lack or StoreError(
         f"{path} cannot be written. Your conversations can be read; what you write now is not saved.",
         f"{hint}, then start again.",
     )
     return Opened(db, path, FileCheck(None), notice=notice, is_on_disk=False)
+
+
+def _read_in_place(path: Path, db: sqlite3.Connection) -> bool:
+    """Read a database whose disk is full; return whether that could be done.
+
+    Who has it alone needs no file beside it to read its log. A copy might have to be on the same disk.
+    """
+    try:
+        with closing(sqlite3.connect(path, timeout=0)) as source:
+            source.execute("PRAGMA locking_mode = EXCLUSIVE")
+            source.backup(db)
+    except sqlite3.Error:  # another program has it, too
+        return False
+    return True
+
+
+def _read_elsewhere(path: Path, db: sqlite3.Connection) -> None:
+    """Read a copy of a database: SQLite wants to write beside a file even to read its log."""
+    with tempfile.TemporaryDirectory(prefix="slipstream-") as folder:
+        for suffix in ("", "-wal"):
+            companion = path.with_name(path.name + suffix)
+            if companion.exists():
+                shutil.copyfile(companion, Path(folder) / companion.name)
+        with closing(sqlite3.connect(Path(folder) / path.name)) as source:
+            source.backup(db)

@@ -55,6 +55,12 @@ CHAT = (
     ),
     QT_TRANSLATE_NOOP("", "Wait until it has done so, or close it; then try again."),
     QT_TRANSLATE_NOOP("", "Free as much space as the file takes, then start again. The file was not touched."),
+    QT_TRANSLATE_NOOP(
+        "",
+        "The disk is full: making the chat database {path} ready for this version needs {needed}, and {free} are "
+        "free. Nothing in it is lost: your conversations can be read, but what you write now is not saved.",
+    ),
+    QT_TRANSLATE_NOOP("", "Free {size} more on that disk, then start again."),
     QT_TRANSLATE_NOOP("", "The chat database {path} is half upgraded and cannot be brought back: {reason}."),
     QT_TRANSLATE_NOOP("", "Close the program, and rename {copy} to {name}."),
     QT_TRANSLATE_NOOP("", "The chat database {path} is damaged ({fault}) and cannot be repaired: {reason}."),

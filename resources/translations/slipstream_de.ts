@@ -6787,6 +6787,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Schaffen Sie so viel Platz, wie die Datei belegt, dann starten Sie neu. Die Datei wurde nicht angerührt.</translation>
     </message>
     <message>
+        <source>The disk is full: making the chat database {path} ready for this version needs {needed}, and {free} are free. Nothing in it is lost: your conversations can be read, but what you write now is not saved.</source>
+        <translation>Der Datenträger ist voll: Um die Chatdatenbank {path} für diese Version vorzubereiten, sind {needed} nötig, und {free} sind frei. Nichts darin ist verloren: Ihre Unterhaltungen lassen sich lesen, aber was Sie jetzt schreiben, wird nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>Free {size} more on that disk, then start again.</source>
+        <translation>Schaffen Sie dort noch {size} Platz, dann starten Sie neu.</translation>
+    </message>
+    <message>
         <source>The chat database {path} is half upgraded and cannot be brought back: {reason}.</source>
         <translation>Die Chatdatenbank {path} ist halb erneuert und lässt sich nicht zurückholen: {reason}.</translation>
     </message>

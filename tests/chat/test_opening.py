@@ -442,6 +442,7 @@ import os, subprocess, sys
 from pathlib import Path
 from contextlib import closing
 from app.chat.store import ChatStore
+from app.chat.upgrading import How
 from app.errors import StoreError
 folder = Path(sys.argv[1])
 {body}
@@ -449,12 +450,12 @@ print("passed")
 """
 
 
-def in_a_mount_of_its_own(folder, body, *options):
+def in_a_mount_of_its_own(folder, body, *options, words=()):
     """Run code with a small memory disk on ``folder``, in a namespace of its own that ends with the process."""
     folder.mkdir()
     script = MOUNTED.format(body=body)
-    mount = f'mount -t tmpfs -o {",".join(options)} tmpfs {folder} && exec {sys.executable} -c "$0" {folder}'
-    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, script]
+    mount = f'mount -t tmpfs -o {",".join(options)} tmpfs {folder} && exec {sys.executable} -c "$0" {folder} "$@"'
+    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, script, *words]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     if "unshare" in done.stderr or "mount:" in done.stderr:
         pytest.skip(f"this machine lets nobody mount: {done.stderr}")
@@ -493,27 +494,79 @@ with closing(ChatStore(path)) as store:
 """
 
 FULL_AT_UPGRADE = """
+import tempfile
 from tests.chat.test_opening import old_database, content
 path = folder / "chats.db"
 old_database(path, 3000)
-before = content(path)
+before, n_bytes = content(path), path.stat().st_size
+tempfile.tempdir = str(folder)  # as on most machines: one disk for all
 ballast = (folder / "ballast").open("wb", buffering=0)
 try:
     while ballast.write(bytes(4096)) == 4096:
         pass
 except OSError:
     pass
-with closing(ChatStore(path)) as store:  # not even a log can be made: what is there can be read all the same
-    assert not store.is_on_disk and "space" in store.notice.hint, store.notice
-    assert len(store.search("albatross", limit=5000)) == 3000
-os.ftruncate(ballast.fileno(), ballast.tell() - 300_000)
-with closing(ChatStore(path)) as store:
-    assert "copy cannot be written" in store.notice.message, store.notice
-    assert len(store.search("albatross", limit=5000)) == 3000
+all_bytes = ballast.tell()
+
+
+def is_refused(free_bytes):
+    os.ftruncate(ballast.fileno(), all_bytes - free_bytes)
+    there, copied = sorted(folder.iterdir()), []
+    with closing(ChatStore(path, How(note=lambda *_: copied.extend(folder.glob("*.copying*"))))) as store:
+        words = store.notice.message
+        assert len(store.search("albatross", limit=5000)) == 3000  # what is there can be read all the same
+        if store.is_on_disk:
+            return False
+        assert f"needs {4 * n_bytes / 1e6:.1f} MB" in words, words
+        assert "Free" in store.notice.hint and "start again" in store.notice.hint
+        store.append(1, "user", "lasts as long as the program")
+    assert copied == []
+    path.with_name("chats.db-shm").unlink(missing_ok=True)  # SQLite leaves an empty one where it has no room for it
+    assert sorted(folder.iterdir()) == there and path.stat().st_size == n_bytes, sorted(folder.iterdir())
+    return True
+
+
+assert is_refused(0)  # not even a log can be made
+assert is_refused(300_000)
+assert is_refused(2 * n_bytes)  # enough for the copy, not for the rest
 os.ftruncate(ballast.fileno(), 0)
 assert content(path) == before
+assert not is_refused(4 * n_bytes + 65536)
+"""
+
+FULL_DURING_UPGRADE = """
+import tempfile
+from tests.chat.test_opening import old_database, content
+path, n_messages, full_at = folder / "chats.db", int(sys.argv[2]), int(sys.argv[3])
+old_database(path, n_messages)
+before, n_notes = content(path), 0
+tempfile.tempdir = str(folder)
+ballast = (folder / "ballast").open("wb", buffering=0)
+
+
+def fill(_n_done, _n_all):
+    global n_notes
+    n_notes += 1
+    try:
+        while n_notes == full_at and ballast.write(bytes(4096)) == 4096:
+            pass
+    except OSError:
+        pass
+
+
+with closing(ChatStore(path, How(note=fill))) as store:
+    assert n_notes > full_at and not store.is_on_disk
+    assert "disk is full" in store.notice.message and " MB more" in store.notice.hint, store.notice
+    assert len(store.search("albatross", limit=n_messages)) == n_messages
+kept = [p.name for p in folder.iterdir() if not p.name.endswith(("-shm", "-wal"))]
+is_brought_back = full_at < n_messages  # else the step before has grown the file, and nothing fits any more
+if is_brought_back:
+    assert sorted(kept) == ["ballast", "chats.db"]
+assert not [name for name in kept if "copying" in name]
+os.ftruncate(ballast.fileno(), 0)
+assert content(path) == before or not is_brought_back
 with closing(ChatStore(path)) as store:
-    assert len(store.search("albatross", limit=5000)) == 3000
+    assert store.is_on_disk and len(store.search("albatross", limit=n_messages)) == n_messages
 """
 
 FULL_AND_DAMAGED = """
@@ -572,6 +625,16 @@ def test_a_disk_that_is_full_refuses_says_so_and_takes_it_all_later(tmp_path):
 @pytest.mark.linux
 def test_a_disk_that_is_full_at_an_upgrade_changes_nothing(tmp_path):
     in_a_mount_of_its_own(tmp_path / "disk", FULL_AT_UPGRADE, "size=6m")
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize(
+    ("n_messages", "full_at"), [(30_000, 1), (3_000, 2_000), (3_000, 5_000)], ids=["copy", "step", "later step"]
+)
+def test_a_disk_that_fills_up_during_an_upgrade_loses_nothing_and_keeps_no_half_copy(tmp_path, n_messages, full_at):
+    size = "60m" if n_messages > 3_000 else "9m"
+    words = (str(n_messages), str(full_at))
+    in_a_mount_of_its_own(tmp_path / "disk", FULL_DURING_UPGRADE, f"size={size}", words=words)
 
 
 @pytest.mark.linux
