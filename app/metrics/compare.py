@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -202,7 +203,9 @@ def _ratio(
         if is_named and free.get(key) and (speed := _speed(run)) is not None:
             ratios.append(math.log(speed / free[key].pop(0)))
     judged = judge(ratios, n_stored=0 if is_one_session else len(ratios))  # else as with a baseline of another session
-    needs = "fewer than six prompts were answered in both" + (" (own prompts are left out)" if is_redacted else "")
+    needs = "fewer than six prompts were answered in both"
+    if is_redacted:
+        needs = "fewer than six prompts were answered in both (own prompts are left out)"
     return len(ratios), judged.speedup, needs
 
 
@@ -241,10 +244,24 @@ def _value_words(field: str, value: object) -> str:
     return "none" if value in (None, "") else str(value)
 
 
+class Counted(NamedTuple):
+    """How much a session holds."""
+
+    answers: int
+    plain: int
+    tokens: int
+    steps: int
+
+
+def counted(metrics: Metrics) -> Counted:
+    """Count what a session holds."""
+    runs = metrics.runs
+    n_tokens, n_steps = sum(run.tokens for run in runs), sum(len(run.steps) for run in runs)
+    return Counted(len(runs), sum(map(is_plain, runs)), n_tokens, n_steps)
+
+
 def totals(metrics: Metrics) -> str:
     """Say how much a session holds."""
-    runs = metrics.runs
-    n_steps = sum(len(run.steps) for run in runs)
-    n_plain = sum(is_plain(run) for run in runs)
-    answers = f"{len(runs):,} answer" + ("" if len(runs) == 1 else "s")
-    return f"{answers} ({n_plain:,} plain), {sum(run.tokens for run in runs):,} tokens, {n_steps:,} steps"
+    n = counted(metrics)
+    answers = f"{n.answers:,} answer" + ("" if n.answers == 1 else "s")
+    return f"{answers} ({n.plain:,} plain), {n.tokens:,} tokens, {n.steps:,} steps"

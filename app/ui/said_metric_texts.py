@@ -22,6 +22,14 @@ _CONDITIONS = (
     QT_TRANSLATE_NOOP("", "it ran on mains power, not on battery"),
     QT_TRANSLATE_NOOP("", "the power mode was {one}, not {other}"),
 )
+_NO_RATIOS = (
+    QT_TRANSLATE_NOOP("", "lossy answers are not the same text"),
+    QT_TRANSLATE_NOOP("", "the targets differ"),
+    QT_TRANSLATE_NOOP("", "only one of them answered this way"),
+    QT_TRANSLATE_NOOP("", "these are the same answers of one session"),
+    QT_TRANSLATE_NOOP("", "fewer than six prompts were answered in both"),
+    QT_TRANSLATE_NOOP("", "fewer than six prompts were answered in both (own prompts are left out)"),
+)
 _MEANWHILE = (
     QT_TRANSLATE_NOOP("", "the computer slept for {seconds} s meanwhile"),
     QT_TRANSLATE_NOOP("", "the computer's clock was set by {seconds} s meanwhile"),
@@ -124,4 +132,4 @@ _BASELINES = (
     QT_TRANSLATE_NOOP("", "Record more prompts, or more repetitions, with longer answers."),
 )
 
-METRICS = (*_PROFILE, *_BASELINES, *_CONDITIONS, *_MEANWHILE, *_CAUSES)
+METRICS = (*_PROFILE, *_BASELINES, *_CONDITIONS, *_NO_RATIOS, *_MEANWHILE, *_CAUSES)

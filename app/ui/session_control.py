@@ -16,9 +16,10 @@ from shiboken6 import isValid
 
 from app.chat.conversation import now
 from app.errors import ExportError, SlipstreamError
-from app.metrics.compare import compare, totals
+from app.metrics.compare import compare
 from app.metrics.pictures import pictures
 from app.metrics.session_export import export_session, open_session
+from app.ui.compared_words import totals_words
 from app.ui.sessions import CompareDialog, ExportDialog, inks
 from app.ui.tr import tr
 
@@ -79,7 +80,7 @@ class SessionControl(QObject):
         if self._export is not None:
             return
         dialog = self._export = ExportDialog(
-            tr("This session: {totals}.").format(totals=totals(self._host.session.to_metrics())), self._window
+            tr("This session: {totals}.").format(totals=totals_words(self._host.session.to_metrics())), self._window
         )
         dialog.folder_wanted.connect(self.ask_for_folder)
         dialog.cancelled.connect(self._stop.set)
@@ -181,7 +182,7 @@ class SessionControl(QObject):
         drawings = await asyncio.to_thread(lambda: (pictures(a, colours), pictures(b, colours)))
         is_newest = sides is self._sides  # else what was opened meanwhile shows itself
         if is_newest and isValid(dialog) and dialog.isVisible():
-            dialog.show_comparison(found, (totals(a), totals(b)), drawings)
+            dialog.show_comparison(found, (totals_words(a), totals_words(b)), drawings)
 
     def _say(self, words: str, hint: str = "") -> None:
         self._window.notice.say("info", words, hint, expires_s=8)

@@ -24,8 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.metrics.compare import figure_rows, ratio_words
+from app.metrics.compare import figure_rows
 from app.metrics.pictures import HEIGHT, WIDTH, Inks
+from app.ui.compared_words import difference_words, figure_words, ratio_words, way_words
 from app.ui.dialog_size import fit
 from app.ui.theme import GRID, colours, named, number_font
 from app.ui.tr import tr
@@ -178,7 +179,7 @@ class CompareDialog(QDialog):
         """Show both; ``about`` says what each holds, ``drawings`` are SVG documents by name."""
         for side, label in enumerate(self._names):
             label.setText(f"<b>{'AB'[side]}: {escape(found.names[side])}</b><br>{escape(about[side])}")
-        said = [f"{one.what}: {one.a} | {one.b}" for one in found.differences]
+        said = list(map(difference_words, found.differences))
         self._differences.setText(
             tr("Different conditions. {differences}").format(differences="; ".join(said))
             if said
@@ -205,8 +206,8 @@ class CompareDialog(QDialog):
     def _fill(self, found: SessionComparison) -> None:
         rows: list[tuple[str, ...]] = []
         for way in found.ways:
-            rows.append((way.way, "", ""))
-            rows += figure_rows(way)
+            rows.append((way_words(way.way), "", ""))
+            rows += [(name, figure_words(name, a), figure_words(name, b)) for name, a, b in figure_rows(way)]
             rows.append((_RATIO, ratio_words(way), ""))
         self._table.clearSpans()
         self._table.setRowCount(len(rows))

@@ -7673,6 +7673,30 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>der Energiemodus war {one}, nicht {other}</translation>
     </message>
     <message>
+        <source>lossy answers are not the same text</source>
+        <translation>verlustbehaftete Antworten sind nicht derselbe Text</translation>
+    </message>
+    <message>
+        <source>the targets differ</source>
+        <translation>die Zielmodelle sind verschieden</translation>
+    </message>
+    <message>
+        <source>only one of them answered this way</source>
+        <translation>nur in einer von beiden wurde so geantwortet</translation>
+    </message>
+    <message>
+        <source>these are the same answers of one session</source>
+        <translation>es sind dieselben Antworten einer Sitzung</translation>
+    </message>
+    <message>
+        <source>fewer than six prompts were answered in both</source>
+        <translation>in beiden wurden weniger als sechs gemeinsame Prompts beantwortet</translation>
+    </message>
+    <message>
+        <source>fewer than six prompts were answered in both (own prompts are left out)</source>
+        <translation>in beiden wurden weniger als sechs gemeinsame Prompts beantwortet (eigene Prompts bleiben weg)</translation>
+    </message>
+    <message>
         <source>the computer slept for {seconds} s meanwhile</source>
         <translation>der Computer schlief währenddessen {seconds} s</translation>
     </message>
@@ -7705,12 +7729,97 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>die Stromversorgung wechselte zu {supply}</translation>
     </message>
     <message>
+        <source>system</source>
+        <translation>System</translation>
+    </message>
+    <message>
+        <source>target</source>
+        <translation>Zielmodell</translation>
+    </message>
+    <message>
+        <source>quantisation</source>
+        <translation>Quantisierung</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>threads</source>
+        <translation>Threads</translation>
+    </message>
+    <message>
+        <source>conversation memory</source>
+        <translation>Gesprächsspeicher</translation>
+    </message>
+    <message>
+        <source>power supply</source>
+        <translation>Stromversorgung</translation>
+    </message>
+    <message>
+        <source>power mode</source>
+        <translation>Energiemodus</translation>
+    </message>
+    <message>
+        <source>sampler</source>
+        <translation>Auswahl</translation>
+    </message>
+    <message>
+        <source>draft model on</source>
+        <translation>Entwurfsmodell auf</translation>
+    </message>
+    <message>
+        <source>version</source>
+        <comment>a program&apos;s</comment>
+        <translation>Version</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>nicht bekannt</translation>
+    </message>
+    <message>
         <source>battery</source>
         <translation>Akku</translation>
     </message>
     <message>
         <source>mains</source>
         <translation>Netz</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <comment>no such file or device</comment>
+        <translation>keine Angabe</translation>
+    </message>
+    <message>
+        <source>draft model in memory</source>
+        <translation>Entwurfsmodell im Speicher</translation>
+    </message>
+    <message>
+        <source>fixed shape</source>
+        <translation>feste Form</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n_answers:,} answer(s) ({n_plain:,} plain), {n_tokens:,} tokens, {n_steps:,} steps</source>
+        <translation>
+            <numerusform>{n_answers:,} Antwort ({n_plain:,} einfach), {n_tokens:,} Token, {n_steps:,} Schritte</numerusform>
+            <numerusform>{n_answers:,} Antworten ({n_plain:,} einfach), {n_tokens:,} Token, {n_steps:,} Schritte</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>at least {n_tokens}</source>
+        <translation>mindestens {n_tokens}</translation>
+    </message>
+    <message>
+        <source>none: {reason}</source>
+        <comment>no ratio</comment>
+        <translation>keines: {reason}</translation>
+    </message>
+    <message numerus="yes">
+        <source>{middle:.2f}× ({low:.2f}–{high:.2f}), {n_pairs} pair(s)</source>
+        <translation>
+            <numerusform>{middle:.2f}× ({low:.2f}–{high:.2f}), {n_pairs} Paar</numerusform>
+            <numerusform>{middle:.2f}× ({low:.2f}–{high:.2f}), {n_pairs} Paare</numerusform>
+        </translation>
     </message>
     <message>
         <source>on battery</source>
