@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from msgspec import structs
+
 from app.costs import CostsAt, DraftCost, RowCost
 from app.errors import EngineDiedError, EngineError, SlipstreamError, UsageError
 from app.protocol import (
@@ -68,6 +70,8 @@ class Answer:
         fault: raised before chunk ``fault_at``.
         notices: shown with ``Started``.
         prompt_end: what the template made last.
+        slides_at: the context is full before this chunk: the oldest messages leave it, the rest is read again.
+        slide_s: how long that takes.
     """
 
     text: str = POEM
@@ -81,6 +85,18 @@ class Answer:
     stop_reason: StopReason = "eos"
     notices: tuple[NoticeInfo, ...] = ()
     prompt_end: str = ""
+    slides_at: int | None = None
+    slide_s: float = 0.0
+
+
+N_SLID, N_LEFT_OUT = 40, 2
+"""Tokens and messages that leave a context which is full in mid-answer."""
+
+SLID = NoticeInfo(
+    "turns_left_out",
+    f"The context was full before the answer was complete: it went on without the oldest {N_LEFT_OUT} messages.",
+    "For an answer that knows all of it, choose a longer context.",
+)
 
 
 def tokens_of(text: str) -> list[str]:
@@ -273,8 +289,18 @@ class ScriptedEngine:
             if command.id in self.cancelled:
                 yield Done(command.id, "cancelled", "", 0.02, 0.0)
                 return
+            if answer.slides_at == i:
+                yield Prefill(command.id, 128, 200, N_LEFT_OUT)
+                await self._pause(answer.slide_s)
+                if command.id in self.cancelled:
+                    yield Done(command.id, "cancelled", "", 0.02, 0.0, (SLID,))
+                    return
+                yield Prefill(command.id, 200, 200, N_LEFT_OUT)
+                chunk = structs.replace(chunk, step=structs.replace(chunk.step, slid=N_SLID, verify_s=0.0))
             yield chunk
-        yield Done(command.id, answer.stop_reason, "", 0.02, 0.005 if engagement_of(command).engaged else 0.0)
+        notices = (SLID,) if answer.slides_at is not None else ()
+        draft_prefill_s = 0.005 if engagement_of(command).engaged else 0.0
+        yield Done(command.id, answer.stop_reason, "", 0.02, draft_prefill_s, notices)
 
 
 def rendered_of(command: Render) -> Rendered:

@@ -18,6 +18,7 @@ from app.protocol import (  # fmt: skip
     Event,
     Generate,
     Load,
+    Prefill,
     Sampling,
     Step,
     decode_command,
@@ -78,6 +79,18 @@ def test_a_generation_is_short_on_the_wire():
     step = Step(1.5, 3, 4, 4, 3, 2, 0.001, 0.01, 99, "ngram")
     line = encode(Chunk(7, "abc", (1, 2, 3), (True, True, False), step))
     assert len(line) < 260
+
+
+def test_what_hardly_ever_happens_takes_no_room_on_the_wire():
+    step = Step(1.5, 1, 4, 0, 0, 0, 0.0, 0.0, 99, "")
+    for plain, slid in (
+        (Prefill(7, 1, 2), Prefill(7, 1, 2, left_out=4)),
+        (Chunk(7, "a", (1,), (False,), step), Chunk(7, "a", (1,), (False,), msgspec.structs.replace(step, slid=300))),
+    ):
+        assert decode_event(encode(slid)) == slid
+        assert decode_event(encode(plain)) == plain
+        assert len(encode(plain)) < len(encode(slid))
+        assert not any(word in encode(plain) for word in (b"left_out", b"slid"))
 
 
 @pytest.mark.parametrize(

@@ -74,8 +74,8 @@ Slide = Annotated[
     typer.Option(
         "--slide",
         "--sliding-window",
-        help="When the conversation is longer than the context, leave out its oldest turns and say so, instead of "
-        "stopping.",
+        help="When the conversation is longer than the context, also in mid-answer, leave out its oldest turns and say "
+        "so, instead of stopping.",
     ),
 ]
 Stop = Annotated[

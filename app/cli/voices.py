@@ -124,7 +124,7 @@ class LocalVoice:
                             note_notices(tuple(one for one in event.notices if one not in self._noted))
                             self._noted = event.notices  # what holds for every answer is said once
                         case Prefill():
-                            if event.total >= _LONG_PROMPT:
+                            if event.total >= _LONG_PROMPT and not event.left_out:  # else it would be within a line
                                 status.show(f"reading the prompt: {event.done / event.total:.0%}")
                         case Chunk():
                             token_ids += event.token_ids

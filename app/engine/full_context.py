@@ -13,13 +13,16 @@ from app.protocol import ChatMessage, Generate, NoticeInfo
 FULL = "The context is full."
 
 
-def full_notice(command: Generate, written: str, prompt_of: Callable[[Generate], Prompt]) -> NoticeInfo:
+def full_notice(
+    command: Generate, written: str, prompt_of: Callable[[Generate], Prompt], *, is_slid: bool
+) -> NoticeInfo:
     """Say that the context is full, with a next step that works.
 
     Args:
         command: what was answered.
         written: the answer as far as it came, without what it began with.
         prompt_of: makes the prompt of a request.
+        is_slid: whether what could be left out is: then the answer ended though it might have been longer.
     """
     if command.prompt is not None:
         return NoticeInfo("context_full", FULL, "Choose a longer context or a shorter prompt.")
@@ -29,7 +32,7 @@ def full_notice(command: Generate, written: str, prompt_of: Callable[[Generate],
             FULL,
             "Start a new conversation, choose a longer context, or let the oldest turns be left out and continue.",
         )
-    if _goes_on(command, written, prompt_of):
+    if not is_slid and _goes_on(command, written, prompt_of):
         return NoticeInfo("context_full", FULL, "Continue the answer: older turns are left out then.")
     return NoticeInfo(
         "context_full",

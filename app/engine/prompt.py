@@ -2,13 +2,16 @@
 
 A turn is a message of the user with what follows it up to the next one. System messages and the last turn always
 stay. More is left out than must be, a quarter of the context at a time: the next requests then begin with the
-same turns, so the memory holds most of their prompts.
+same turns, so the memory holds most of their prompts. An answer that fills the context slides in the same way: what it
+has said stays, as the tokens that it was said with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
+
+from msgspec import structs
 
 from app.engine.going_on import Speller, beginning_tokens, without_repeat
 from app.engine.llama import Model
@@ -26,6 +29,11 @@ CUT_TOKENS = 64
 
 MAX_CONTEXTS_TO_SLIDE = 16
 """A conversation of more contexts than that is refused even where the oldest turns may be left out."""
+
+LEAST_ROOM = 16
+"""An answer slides where that makes room for this part of the context at least: what stays is evaluated for it."""
+
+LONGER = "For an answer that knows all of it, choose a longer context."
 
 END_CHARS = 64
 """How much of the end of a prompt is told: it holds any mark that a template begins the answer with."""
@@ -46,6 +54,27 @@ class Prompt(NamedTuple):
     end: str = ""
     n_begun: int = 0
     shown: frozenset[int] = frozenset()
+
+
+class Slid(NamedTuple):
+    """The prompt of an answer that has filled the context: the oldest messages are left out, the answer follows it.
+
+    ``n_asked`` of its tokens come before the answer.
+    """
+
+    tokens: list[int]
+    n_asked: int
+    n_left_out: int
+
+    @property
+    def notice(self) -> NoticeInfo:
+        """What a person should know about it."""
+        return NoticeInfo(
+            "turns_left_out",
+            f"The context was full before the answer was complete: it went on without the oldest {self.n_left_out} "
+            "messages.",
+            LONGER,
+        )
 
 
 def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render, said: Sequence[int] = ()) -> Prompt:
@@ -80,10 +109,47 @@ def make_prompt(command: Generate, model: Model, n_ctx: int, render: Render, sai
     if command.slide and command.prompt is None:
         n_least = _n_to_leave_out(len(prompt.tokens), n_ctx, command.max_tokens)
         if n_least > 0:
-            prompt = _slide(command.messages, len(prompt.tokens) - n_least, prompt_of, prompt)
+            n_left_out, prompt = _slide(command.messages, len(prompt.tokens) - n_least, prompt_of, prompt)
+            if n_left_out:
+                prompt = prompt._replace(notices=(*prompt.notices, _left_out(n_left_out)))
     if len(prompt.tokens) >= n_ctx:
         raise _too_long(f"{len(prompt.tokens)}", n_ctx)
     return prompt
+
+
+def slide_on(
+    command: Generate, answered: Sequence[int], n_left: int, model: Model, n_ctx: int, render: Render
+) -> Slid | None:
+    """Return the prompt of an answer that has filled the context, or None where too little could be left out.
+
+    Args:
+        command: what is answered.
+        answered: the answer so far, with what it began with.
+        n_left: how many tokens may still come.
+        model: whose tokens they are.
+        n_ctx: how many tokens the context holds.
+        render: puts messages into the model's form.
+
+    Raises:
+        PromptTooLongError: it has more tokens than are slid over.
+    """
+    if not command.slide or command.prompt is not None:
+        return None
+    messages = command.messages
+    if command.templating.goes_on:  # what the answer began with is the first of what it has said
+        messages = (*messages[:-1], structs.replace(messages[-1], content=""))
+    limits = n_ctx * MAX_CONTEXTS_TO_SLIDE, n_ctx
+
+    def prompt_of(kept: Sequence[ChatMessage]) -> Prompt:
+        prompt = tokens_of(kept, command.templating, model, render, (), limits)
+        return prompt._replace(tokens=[*prompt.tokens, *answered])
+
+    whole = prompt_of(messages)
+    n_wanted = len(whole.tokens) - _n_to_leave_out(len(whole.tokens), n_ctx, n_left)
+    n_left_out, prompt = _slide(messages, n_wanted, prompt_of, whole)
+    if n_ctx - len(prompt.tokens) < min(n_left, n_ctx // LEAST_ROOM):
+        return None
+    return Slid(prompt.tokens, len(prompt.tokens) - len(answered), n_left_out)
 
 
 def _known(token_ids: Sequence[int], n_vocab: int) -> list[int]:
@@ -189,8 +255,10 @@ def _slide(
     n_wanted: int,
     prompt_of: Callable[[Sequence[ChatMessage]], Prompt],
     whole: Prompt,
-) -> Prompt:
+) -> tuple[int, Prompt]:
     """Leave out the fewest oldest turns that bring the prompt to ``n_wanted`` tokens, or all but the last.
+
+    Return how many messages that are, and the prompt.
 
     Args:
         messages: the conversation.
@@ -209,7 +277,7 @@ def _slide(
             n_left_out, best, high = len(messages) - len(kept), prompt, middle - 1
         else:
             low = middle + 1
-    return best._replace(notices=(*best.notices, _left_out(n_left_out))) if n_left_out else best
+    return n_left_out, best
 
 
 def _from(messages: Sequence[ChatMessage], start: int) -> list[ChatMessage]:
@@ -221,5 +289,5 @@ def _left_out(n: int) -> NoticeInfo:
     return NoticeInfo(
         "turns_left_out",
         f"The conversation is longer than the context: the oldest {n} messages were left out of this prompt.",
-        "For an answer that knows all of it, choose a longer context.",
+        LONGER,
     )

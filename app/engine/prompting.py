@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.engine.going_on import begins_with
 from app.engine.llama import Grammar, Model
 from app.engine.loading import LoadedModel
-from app.engine.prompt import MAX_CONTEXTS_TO_SLIDE, Prompt, make_prompt, tokens_of
+from app.engine.prompt import MAX_CONTEXTS_TO_SLIDE, Prompt, Slid, make_prompt, slide_on, tokens_of
 from app.engine.prompt import Render as RenderText
 from app.engine.template import Renderer, Rendering
 from app.engine.thoughtful_grammar import Start, with_thought
@@ -66,6 +66,18 @@ class Prompting:
         """
         render = self._render_for(target.model)
         return make_prompt(command, target.model, target.context.n_ctx, render, self.said[self.n_asked :])
+
+    def slide(self, target: LoadedModel, command: Generate, answered: Sequence[int], n_left: int) -> Slid | None:
+        """Return the prompt of an answer that has filled the context, or None where too little could be left out."""
+        try:
+            slid = slide_on(
+                command, answered, n_left, target.model, target.context.n_ctx, self._render_for(target.model)
+            )
+        except PromptTooLongError:
+            return None
+        if slid is not None:
+            self.said, self.n_asked = slid.tokens, slid.n_asked
+        return slid
 
     def _render_for(self, model: Model) -> RenderText:
         return lambda messages, templating: self.render(model, messages, templating)

@@ -84,7 +84,10 @@ def top_superset(row: Row, k: int) -> NDArray[np.int32]:
 
 
 class Sampler:
-    """One generation's settings with the history that its penalties need."""
+    """One generation's settings with the history that its penalties need.
+
+    ``n_gone`` is how many tokens have left the context: a position has the noise of its place in the whole text.
+    """
 
     def __init__(self, sampling: Sampling, n_vocab: int, history: Iterable[int] = ()) -> None:
         """Build the native chain and let the prompt's tail count for the penalties.
@@ -94,7 +97,7 @@ class Sampler:
         """
         check(sampling)
         self._sampling = s = sampling if sampling.temperature > COLDEST else structs.replace(sampling, temperature=0.0)
-        self._n_vocab, self._sharpness = n_vocab, 1.0
+        self._n_vocab, self._sharpness, self.n_gone = n_vocab, 1.0, 0
         self._has_penalties = s.penalty_last_n > 0 and (
             s.repeat_penalty != 1.0 or s.frequency_penalty != 0.0 or s.presence_penalty != 0.0
         )
@@ -187,7 +190,7 @@ class Sampler:
         scores = logits.astype(np.float64)
         if self._draws:
             scores *= self._sharpness
-            scores += gumbel(self._sampling.seed, position, ids)
+            scores += gumbel(self._sampling.seed, self.n_gone + position, ids)
         order = np.lexsort((ids, -scores))[:N_CONFIDENCE]
         weights = np.exp(scores[order] - scores[order[0]])
         shares = weights / weights.sum()
@@ -203,7 +206,7 @@ class Sampler:
         scores = logits.astype(np.float64)
         if self._draws:
             scores *= self._sharpness
-            scores += gumbel(self._sampling.seed, position, ids)
+            scores += gumbel(self._sampling.seed, self.n_gone + position, ids)
         # The chain's order of equal logits is its own affair; ours is the lowest id.
         best = ids[scores == scores.max()]
         return int(best.min())
@@ -271,6 +274,7 @@ class Sampler:
         copy = object.__new__(type(self))
         copy._sharpness = self._sharpness if sharpness is None else sharpness
         copy._sampling, copy._n_vocab, copy._has_penalties = self._sampling, self._n_vocab, self._has_penalties
+        copy.n_gone = self.n_gone
         copy._draws, copy._window = self._draws, self._window.copy()
         copy._chain = self._chain.clone()
         copy._grammar = None if self._grammar is None else self._grammar.clone()
@@ -284,7 +288,7 @@ class Sampler:
         view = object.__new__(type(self))
         view._sampling, view._n_vocab, view._has_penalties = self._sampling, self._n_vocab, self._has_penalties
         view._draws, view._window, view._chain, view._grammar = False, self._window, self._chain, self._grammar
-        view._sharpness = self._sharpness
+        view._sharpness, view.n_gone = self._sharpness, self.n_gone
         return view
 
     def close(self) -> None:

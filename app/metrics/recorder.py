@@ -134,7 +134,10 @@ class RunRecorder:
         paging = (self._done.paging if self._done else None) or Paging()
         return msgspec.structs.replace(
             run,
-            excluded=self._watch.fault() or _backwards(self._steps) or power_change(self._powered, powered),
+            excluded=self._watch.fault()
+            or _backwards(self._steps)
+            or _slid(self._steps)
+            or power_change(self._powered, powered),
             energy_j=used.joules if used else None,
             energy_source=used.source if used else "",
             surroundings=Surroundings(
@@ -205,3 +208,8 @@ def _backwards(steps: StepColumns) -> str:
     """Say that the engine's own times run backwards, "" if they do not."""
     is_in_order = all(before <= after for before, after in pairwise(steps.t_s))
     return "" if is_in_order else "the engine's clock ran backwards"
+
+
+def _slid(steps: StepColumns) -> str:
+    """Say that what stayed of the conversation was evaluated again in mid-answer: that is no decoding; "" if not."""
+    return "the context was full in mid-answer, and the oldest turns left it" if steps.slides else ""

@@ -48,9 +48,10 @@ class Generate(_Command, frozen=True, tag="generate"):
 
     With ``reuse_memory`` off the prompt is evaluated from an empty memory. Kernels round by how many tokens they
     evaluate at once, so only then are two answers to a prompt computed alike whatever was asked before.
-    With ``slide`` a conversation that is longer than the context loses its oldest turns, with a notice; with
-    ``token_details`` each chunk tells of its tokens, which costs a pass over the vocabulary a token; so does
-    ``n_top_logprobs`` from 0 on: each token's log-probability, and of that many that were likelier or nearly as likely.
+    With ``slide`` a conversation that is longer than the context loses its oldest turns, with a notice, also in the
+    middle of an answer; with ``token_details`` each chunk tells of its tokens, which costs a pass over the vocabulary a
+    token; so does ``n_top_logprobs`` from 0 on: each token's log-probability, and of that many that were likelier or
+    nearly as likely.
     """
 
     sampling: Sampling

@@ -87,12 +87,16 @@ class Started(_Event, frozen=True, tag="started"):
     n_rows: int = 0
 
 
-class Prefill(_Event, frozen=True, tag="prefill"):
-    """How many of the prompt tokens to evaluate are done (target only)."""
+class Prefill(_Event, frozen=True, tag="prefill", omit_defaults=True):
+    """How many of the prompt tokens to evaluate are done (target only).
+
+    In mid-answer the context was full: without its ``left_out`` oldest messages the conversation is evaluated again.
+    """
 
     id: int
     done: int
     total: int
+    left_out: int = 0
 
 
 class Chunk(_Event, frozen=True, tag="chunk", omit_defaults=True):
@@ -111,7 +115,7 @@ class Chunk(_Event, frozen=True, tag="chunk", omit_defaults=True):
 class Done(_Event, frozen=True, tag="done"):
     """The answer is complete. ``text`` is what was still held back; ``lessons`` is for the next load of the pair.
 
-    ``paging`` is that of the decoding.
+    ``paging`` is that of the decoding. The times are those of the prompt, not of what a slide evaluates again.
     """
 
     id: int

@@ -187,7 +187,8 @@ class Step(Value, frozen=True, omit_defaults=True):
     ruled on (up to and including the first rejected), ``accepted`` those kept and emitted, ``emitted`` all tokens of
     this step, ``n_ctx`` the confirmed context position after it, ``drafter`` who drafted ("" if nobody did).
     The first step's token comes from the last prefill row: its ``verify_s`` is 0. ``rows`` is how many rows the pass
-    had where that is not ``proposed`` + 1; ``depth`` that of a token tree, 0 for a chain.
+    had where that is not ``proposed`` + 1; ``depth`` that of a token tree, 0 for a chain. ``slid`` is how many tokens
+    left the full context right before it: what stayed was evaluated again, and its token comes from that.
     """
 
     t_s: float
@@ -202,6 +203,7 @@ class Step(Value, frozen=True, omit_defaults=True):
     drafter: str
     rows: int = 0
     depth: int = 0
+    slid: int = 0
 
     @property
     def n_rows(self) -> int:

@@ -221,9 +221,8 @@ class Answering(QObject):
             state = "interrupted"
             logger.exception("a turn failed")
             self._window.fault_happened.emit(fault)
-            words = tr("Something unexpected went wrong ({kind}: {fault}).").format(
-                kind=type(fault).__name__, fault=fault
-            )
+            kind = type(fault).__name__
+            words = tr("Something unexpected went wrong ({kind}: {fault}).").format(kind=kind, fault=fault)
             self._say_failed(growing, words, tr("The details are in the log."))
         finally:
             self._finish(growing, state)
@@ -303,6 +302,7 @@ class Answering(QObject):
                 growing.show_status(prefill_words(event, 0))
                 self._notices.tell(event.notices)
             case Prefill():
+                self.on_burst_over()  # in mid-answer, what was written comes first
                 growing.show_status(waiting_words(event, self._started))
             case Chunk():
                 self._burst.append(event)

@@ -34,6 +34,7 @@ _MEANWHILE = (
     QT_TRANSLATE_NOOP("", "the computer slept for {seconds} s meanwhile"),
     QT_TRANSLATE_NOOP("", "the computer's clock was set by {seconds} s meanwhile"),
     QT_TRANSLATE_NOOP("", "the engine's clock ran backwards"),
+    QT_TRANSLATE_NOOP("", "the context was full in mid-answer, and the oldest turns left it"),
     QT_TRANSLATE_NOOP("", "the power supply changed from mains to battery meanwhile"),
     QT_TRANSLATE_NOOP("", "the power supply changed from battery to mains meanwhile"),
     QT_TRANSLATE_NOOP("", "the power mode changed from {one} to {other} meanwhile"),

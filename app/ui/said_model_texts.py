@@ -121,3 +121,32 @@ MODELS = (
     QT_TRANSLATE_NOOP("", "Is the model loaded? Unload it first."),
     QT_TRANSLATE_NOOP("", "No model is called {name}."),
 )
+
+CONTEXT = (
+    QT_TRANSLATE_NOOP("", "The context is full."),
+    QT_TRANSLATE_NOOP("", "Choose a longer context or a shorter prompt."),
+    QT_TRANSLATE_NOOP(
+        "",
+        "Start a new conversation, choose a longer context, or let the oldest turns be left out and continue.",
+    ),
+    QT_TRANSLATE_NOOP("", "Continue the answer: older turns are left out then."),
+    QT_TRANSLATE_NOOP("", "The context is full with the last question and its answer alone."),
+    QT_TRANSLATE_NOOP("", "Choose a longer context or start a new conversation."),
+    QT_TRANSLATE_NOOP("", "The prompt is empty."),
+    QT_TRANSLATE_NOOP("", "There is no answer that could go on."),
+    QT_TRANSLATE_NOOP("", "The conversation is {n_tokens} tokens long; the context holds {n_ctx}."),
+    QT_TRANSLATE_NOOP("", "more than {n_tokens}"),
+    QT_TRANSLATE_NOOP(
+        "",
+        "Shorten it, start a new conversation, choose a longer context, or let the oldest turns be left out.",
+    ),
+    QT_TRANSLATE_NOOP(
+        "",
+        "The conversation is longer than the context: the oldest {n} messages were left out of this prompt.",
+    ),
+    QT_TRANSLATE_NOOP(
+        "",
+        "The context was full before the answer was complete: it went on without the oldest {n} messages.",
+    ),
+    QT_TRANSLATE_NOOP("", "For an answer that knows all of it, choose a longer context."),
+)

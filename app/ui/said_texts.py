@@ -9,7 +9,7 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP
 
 from app.ui.said_chat_texts import CHAT
 from app.ui.said_metric_texts import METRICS
-from app.ui.said_model_texts import HOST, MODELS, SERVERS
+from app.ui.said_model_texts import CONTEXT, HOST, MODELS, SERVERS
 
 _ENGINE = (
     QT_TRANSLATE_NOOP("", "The engine process has ended: {reason}."),
@@ -57,28 +57,6 @@ _ENGINE = (
     QT_TRANSLATE_NOOP("", "Loading was cancelled."),
     QT_TRANSLATE_NOOP("", "The answer was cancelled."),
     QT_TRANSLATE_NOOP("", "The evaluation was cancelled."),
-    QT_TRANSLATE_NOOP("", "The context is full."),
-    QT_TRANSLATE_NOOP("", "Choose a longer context or a shorter prompt."),
-    QT_TRANSLATE_NOOP(
-        "",
-        "Start a new conversation, choose a longer context, or let the oldest turns be left out and continue.",
-    ),
-    QT_TRANSLATE_NOOP("", "Continue the answer: older turns are left out then."),
-    QT_TRANSLATE_NOOP("", "The context is full with the last question and its answer alone."),
-    QT_TRANSLATE_NOOP("", "Choose a longer context or start a new conversation."),
-    QT_TRANSLATE_NOOP("", "The prompt is empty."),
-    QT_TRANSLATE_NOOP("", "There is no answer that could go on."),
-    QT_TRANSLATE_NOOP("", "The conversation is {n_tokens} tokens long; the context holds {n_ctx}."),
-    QT_TRANSLATE_NOOP("", "more than {n_tokens}"),
-    QT_TRANSLATE_NOOP(
-        "",
-        "Shorten it, start a new conversation, choose a longer context, or let the oldest turns be left out.",
-    ),
-    QT_TRANSLATE_NOOP(
-        "",
-        "The conversation is longer than the context: the oldest {n} messages were left out of this prompt.",
-    ),
-    QT_TRANSLATE_NOOP("", "For an answer that knows all of it, choose a longer context."),
     QT_TRANSLATE_NOOP("", "Drafting stopped, the answer went on at plain speed: {fault}"),
     QT_TRANSLATE_NOOP("", "If it happens again, choose another drafter."),
     QT_TRANSLATE_NOOP("", "What is written of this answer does not keep to its format, so it cannot go on in it."),
@@ -250,4 +228,4 @@ _ENGINE = (
     QT_TRANSLATE_NOOP("", "If the answers look odd, use a file of the same model with a working template."),
 )
 
-TEXTS = tuple(str(text) for text in (*_ENGINE, *CHAT, *HOST, *SERVERS, *MODELS, *METRICS))
+TEXTS = tuple(str(text) for text in (*_ENGINE, *CONTEXT, *CHAT, *HOST, *SERVERS, *MODELS, *METRICS))

@@ -84,9 +84,9 @@ class ContextTally:
         self._last_s: float | None = None
 
     def add(self, step: Step) -> None:
-        """Take one more step; the first only begins the clock, as it does for the decode speed."""
+        """Take one more step; the first only begins the clock, as for the decode speed; so does one after a slide."""
         last_s, self._last_s = self._last_s, step.t_s
-        if last_s is None:
+        if last_s is None or step.slid:
             return
         held = self.bins.get(step.n_ctx // self.width)
         if held is None:

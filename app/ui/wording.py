@@ -107,7 +107,15 @@ def prefill_words(started: Started, done: int) -> str:
 
 
 def waiting_words(prefill: Prefill, started: Started | None) -> str:
-    """What to say under an answer that has no text yet."""
+    """What to say under an answer that has no text yet, or whose context was full in its middle."""
+    if prefill.left_out:
+        words = tr(
+            "The context was full, the oldest %n message(s) are left out. Reading the rest: {done:,} of {total:,} "
+            "tokens",
+            None,
+            prefill.left_out,
+        )
+        return words.format(done=prefill.done, total=prefill.total)
     if started is None:
         return tr("Reading the prompt: {done:,} of {total:,} tokens").format(done=prefill.done, total=prefill.total)
     return prefill_words(started, prefill.done)

@@ -5811,6 +5811,13 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <source>Reading the prompt: {done:,} of {total:,} tokens ({cached:,} already known)</source>
         <translation>Der Prompt wird gelesen: {done:,} von {total:,} Token ({cached:,} schon bekannt)</translation>
     </message>
+    <message numerus="yes">
+        <source>The context was full, the oldest %n message(s) are left out. Reading the rest: {done:,} of {total:,} tokens</source>
+        <translation>
+            <numerusform>Der Kontext war voll, die älteste Nachricht wird weggelassen. Der Rest wird gelesen: {done:,} von {total:,} Token</numerusform>
+            <numerusform>Der Kontext war voll, die ältesten %n Nachrichten werden weggelassen. Der Rest wird gelesen: {done:,} von {total:,} Token</numerusform>
+        </translation>
+    </message>
     <message>
         <source>engaged: {drafter_name}, {length_words}</source>
         <translation>aktiv: {drafter_name}, {length_words}</translation>
@@ -6185,6 +6192,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>The conversation is longer than the context: the oldest {n} messages were left out of this prompt.</source>
         <translation>Die Unterhaltung ist länger als der Kontext: Die ältesten {n} Nachrichten fehlen in diesem Prompt.</translation>
+    </message>
+    <message>
+        <source>The context was full before the answer was complete: it went on without the oldest {n} messages.</source>
+        <translation>Der Kontext war voll, bevor die Antwort fertig war: Sie ging ohne die ältesten {n} Nachrichten weiter.</translation>
     </message>
     <message>
         <source>For an answer that knows all of it, choose a longer context.</source>
@@ -7707,6 +7718,10 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
     <message>
         <source>the engine&apos;s clock ran backwards</source>
         <translation>die Uhr der Engine lief rückwärts</translation>
+    </message>
+    <message>
+        <source>the context was full in mid-answer, and the oldest turns left it</source>
+        <translation>der Kontext war mitten in der Antwort voll, und die ältesten Beiträge fielen heraus</translation>
     </message>
     <message>
         <source>the power supply changed from mains to battery meanwhile</source>

@@ -118,32 +118,28 @@ def _hint(got):
 
 
 @pytest.mark.parametrize("types", [(), ("ngram",), ("draft-simple",)])
-def test_what_fills_the_context_goes_on_without_the_oldest_turns_until_none_is_left(session, tiny_pair, types):
-    """Each time the hint says whether going on would help, and it is right."""
+def test_what_may_not_be_longer_and_fills_the_context_goes_on_without_the_oldest_turns(session, tiny_pair, types):
+    """The hint says whether going on would help, and it is right."""
     n_ctx = load(session, tiny_pair.target, tiny_pair.draft, n_ctx=1024).n_ctx
-    talk, pieces, said = _turns(20), [], []
-    got = answer(session, talk, GREEDY, types, max_tokens=1000, slide=True)
-    left_out = [_n_left_out(got)]
-    while "Continue the answer" in _hint(got):
-        assert got.done.stop_reason == "length"
-        assert got.started.prompt_tokens + len(got.token_ids) == n_ctx + 1
-        pieces.append(got.text)
-        said += got.token_ids
-        got = _going_on(session, talk, "".join(pieces), types, max_tokens=1000, slide=True)
-        assert session._prompting.said[got.started.prompt_tokens - len(said) :][: len(said)] == said  # not other tokens
-        left_out.append(_n_left_out(got))
-        assert len(got.token_ids) > 10
-    assert pieces
-    assert left_out == sorted(set(left_out))
-    assert left_out[-1] == len(talk) - 2  # all but what the system says and the last question
-    assert "the last question and its answer alone" in _hint(got)
+    talk = _turns(20)
+    whole = answer(session, talk, GREEDY, types, max_tokens=2000, slide=True)
+    assert "the last question and its answer alone" in _hint(whole)
     with pytest.raises(PromptTooLongError):
-        _going_on(session, talk, "".join(pieces) + got.text, types, max_tokens=1000, slide=True)
+        _going_on(session, talk, whole.text, types, max_tokens=1000, slide=True)
+    got = answer(session, talk, GREEDY, types, max_tokens=n_ctx + 1 - whole.started.prompt_tokens, slide=True)
+    assert got.done.stop_reason == "length"
+    assert "Continue the answer" in _hint(got)
+    assert [notice.code for notice in got.done.notices] == ["context_full"]
+    rest = _going_on(session, talk, got.text, types, max_tokens=100, slide=True)
+    said, n = got.token_ids, rest.started.prompt_tokens
+    assert session._prompting.said[n - len(said) : n] == said  # not other tokens
+    assert _n_left_out(rest) > _n_left_out(got)
+    assert len(rest.token_ids) == 100
 
 
 def test_what_goes_on_without_the_oldest_turns_is_what_a_fresh_memory_says(session):
-    talk = _turns(7)
-    plain = answer(session, talk, max_tokens=1000, slide=True)
+    talk = _turns(3)
+    plain = answer(session, talk, max_tokens=1000)
     rest = [
         _going_on(session, talk, plain.text, types, max_tokens=60, slide=True, reuse_memory=reuse)
         for types in ((), ("ngram",), ("draft-simple",))

@@ -172,3 +172,16 @@ def test_confidence_is_a_probability_among_the_ten_best():
     best = np.argsort(-row)[:10]
     assert sum(confidence(row, int(t)) for t in best) == pytest.approx(1.0)
     assert confidence(row, int(best[0])) > confidence(row, int(best[1]))
+
+
+def test_what_left_the_context_counts_for_the_place_that_is_drawn_for():
+    """After a slide positions begin again; a place that was drawn for once is never drawn for again."""
+    sampling = Sampling(seed=5, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0)
+    row = np.zeros(64, dtype=np.float32)
+    whole, slid = Sampler(sampling, 64), Sampler(sampling, 64)
+    slid.n_gone = 100
+    copies = slid, slid.clone(), slid.clone(1.3)
+    assert [one.choose(row, 30) for one in copies] == [whole.choose(row, 130)] * 3
+    assert slid.ranked(row, 30, 5) == whole.ranked(row, 130, 5)
+    assert [slid.choose(row, n) for n in range(40)] != [whole.choose(row, n) for n in range(40)]
+    assert slid.likeliest().clone().n_gone == 100

@@ -23,6 +23,7 @@ steps = st.lists(
         verify_s=seconds,
         n_ctx=st.integers(0, 2**32 - 1),
         drafter=st.sampled_from(["", "ngram", "draft-simple", "ü"]),
+        slid=st.sampled_from([0, 0, 0, 1, 2**32 - 1]),
     ),
     max_size=12,
 )
@@ -40,7 +41,9 @@ def test_columns_are_the_steps_to_the_last_bit(made):
     assert columns[1:] == tuple(made[1:])
     assert columns[::-2] == tuple(made[::-2])
     assert columns[-1:] == tuple(made[-1:])
+    assert columns[-len(made) :] == tuple(made)
     assert StepColumns(columns) == columns
+    assert not made or columns[-1] == made[-1]
 
 
 def test_they_differ_where_one_step_does():
@@ -50,7 +53,7 @@ def test_they_differ_where_one_step_does():
     assert StepColumns([step]) != 3
 
 
-@pytest.mark.parametrize("wrong", [{"emitted": -1}, {"judged": 70_000}, {"n_ctx": 2**32}])
+@pytest.mark.parametrize("wrong", [{"emitted": -1}, {"judged": 70_000}, {"n_ctx": 2**32}, {"slid": -1}])
 def test_what_no_engine_does_is_refused_and_leaves_no_half_a_step(wrong):
     step = Step(1.0, 1, 0, 0, 0, 0, 0.0, 0.1, 20, "")
     columns = StepColumns([step])

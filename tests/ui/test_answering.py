@@ -12,7 +12,7 @@ from app.errors import DecodeError, EngineDiedError, PromptTooLongError
 from app.host import ChatRequest
 from app.protocol import Cancel, ChatMessage, Generate, Load, NoticeInfo, Tokenise
 from app.ui.composing import Editing
-from tests.doubles import POEM, Answer, ScriptedEngine, tokens_of
+from tests.doubles import N_SLID, POEM, Answer, ScriptedEngine, tokens_of
 
 NOTES = Attachment(name="notes.txt", text="one")
 
@@ -590,5 +590,41 @@ def test_what_was_said_of_a_slow_stop_is_taken_back_when_it_comes(program):
         await program.until(lambda: "does not react" in notice.words)
         await program.until(lambda: not answering.is_busy)
         assert notice.words == ""
+
+    program.run(story)
+
+
+def test_a_context_that_is_full_in_mid_answer_is_said_at_once_and_in_the_end(program):
+    program.answers = (Answer(slides_at=6, slide_s=0.4, pace_s=0.002),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.window.transcript.views and "left out" in program.last_answer.status)
+        view = program.last_answer
+        assert view.status.startswith("The context was full, the oldest 2 messages are left out. Reading the rest: 128")
+        assert view.text, "what was written stays in sight"
+        assert POEM.startswith(view.text.rstrip())
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.last_answer.text == POEM
+        assert "it went on without the oldest 2 messages" in program.window.notice.words
+        assert "longer context" in program.window.notice.words
+        run = program.host.session.runs[-1]
+        assert run.excluded == "the context was full in mid-answer, and the oldest turns left it"
+        assert sum(step.slid for step in run.steps) == N_SLID
+
+    program.run(story)
+
+
+def test_a_stop_while_the_rest_is_read_again_keeps_what_was_said(program):
+    program.answers = (Answer(slides_at=6, slide_s=30.0, pace_s=0.002),)
+
+    async def story():
+        program.send("go")
+        await program.until(lambda: program.window.transcript.views and "left out" in program.last_answer.status)
+        said = program.last_answer.text
+        program.controller.answering.stop()
+        await program.until(lambda: not program.controller.answering.is_busy)
+        assert program.last_answer.text.startswith(said)
+        assert "stopped by you" in program.last_answer.status
 
     program.run(story)
