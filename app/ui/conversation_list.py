@@ -26,6 +26,20 @@ if TYPE_CHECKING:
     from app.chat.conversation import ConversationHead, Folder
 
 _Index = QModelIndex | QPersistentModelIndex
+_MONTHS = (
+    tr("January"),
+    tr("February"),
+    tr("March"),
+    tr("April"),
+    tr("May"),
+    tr("June"),
+    tr("July"),
+    tr("August"),
+    tr("September"),
+    tr("October"),
+    tr("November"),
+    tr("December"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +67,7 @@ def period_of(moment: datetime, now: datetime) -> str:
         return tr("Previous 7 days")
     if day > today - timedelta(days=30):
         return tr("Previous 30 days")
-    return f"{day:%B %Y}"
+    return tr("{month} {year}").format(month=_MONTHS[day.month - 1], year=day.year)
 
 
 def rows_of(heads: Sequence[ConversationHead], now: datetime, folders: Sequence[Folder] = ()) -> list[Row]:

@@ -15,6 +15,7 @@ from app.ui.compared_words import difference_words, ratio_words, way_words
 ROOT = Path(__file__).resolve().parents[2]
 IN_GERMAN = """
 import json, sys
+from datetime import UTC, datetime
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QLabel
 from app.settings import Settings, save_settings
@@ -25,6 +26,7 @@ assert install_language(app) == "de"
 from app.metrics.compare import compare
 from app.metrics.power import Power
 from app.ui.compared_words import totals_words
+from app.ui.conversation_list import period_of
 from app.ui.sessions import CompareDialog
 from tests.metrics.sessions import NGRAM, plain_steps, run_of, session
 folder = Path(sys.argv[1])
@@ -43,7 +45,8 @@ if len(sys.argv) > 2:
     app.processEvents()
     dialog.grab().save(sys.argv[2])
 labels = [label.text() for label in dialog.findChildren(QLabel)]
-print(json.dumps({"labels": labels, "table": dialog.texts()}))
+month = period_of(datetime(2026, 3, 15, 12, tzinfo=UTC), datetime(2026, 6, 1, 12, tzinfo=UTC))
+print(json.dumps({"labels": labels, "table": dialog.texts(), "month": month}))
 dialog.close()
 """
 
@@ -65,6 +68,7 @@ def test_the_dialog_says_in_german_what_is_made_of_english_pieces(tmp_path):
     labels, table = shown["labels"], {row[0]: row[1:] for row in reversed(shown["table"])}
     assert any(words.endswith("10 Antworten (7 einfach), 400 Token, 400 Schritte") for words in labels)
     assert any("Stromversorgung: Netz | Akku" in words for words in labels)
+    assert shown["month"] == "März 2026", "a heading of the conversations"
     assert "aus, ohne Zufall" in table
     assert "n-Gramm, Länge 4, ohne Zufall" in table
     ratios = [row[1] for row in shown["table"] if row[0] == "Dekodiertempo von B ÷ A"]

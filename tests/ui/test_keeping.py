@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from app.chat.conversation import now
 from app.chat.store import ChatStore
+from app.ui.conversation_list import period_of
 from app.ui.listing import MOST_FOUND, PAGE
 from tests.doubles import POEM, Answer
 from tests.ui.test_branching import idle, no_room_for, press
@@ -319,6 +320,14 @@ def test_at_midnight_today_becomes_yesterday(program):
         assert program.window.sidebar._list().rows.rows[0].words == "Today"
 
     program.run(story)
+
+
+def test_what_is_older_than_a_month_is_headed_by_its_own():
+    later = datetime(2027, 6, 1, 12, tzinfo=UTC)
+    months = [period_of(datetime(2026, month, 15, 12, tzinfo=UTC), later) for month in range(1, 13)]
+    assert months[0] == "January 2026"
+    assert months[11] == "December 2026"
+    assert len(set(months)) == 12
 
 
 def test_a_hit_elsewhere_changes_no_branch_where_the_open_conversation_is_not_saved(program):
