@@ -157,7 +157,7 @@ class AutoLength:
             if asked.name != "tree":  # its probabilities are other ones
                 calibration.observe(place.probability, place.is_kept)
             self.evidence.of(asked.kind).observe(1, int(place.is_kept))
-        kind = self._of_chain(asked.name) if asked.name == "tree" else asked.kind
+        kind = asked.kind if asked.name != "tree" else self._of_chain(asked.name)
         self._learn_ease(kind, len(places), [place.is_kept for place in places])
         worth = self._worth(asked.name, asked.kind)
         worth.review(len(places), n_steps)
@@ -208,7 +208,8 @@ class AutoLength:
         self.plain_s += plain_s
         self.purse.debt_s += step.draft_s + step.verify_s - plain_s
         self.purse.answer_s = self.prefill_s + self.plain_s
-        self.n_left, self.evidence.n_tokens = max(0, self.n_left - step.emitted), self.evidence.n_tokens + step.emitted
+        self.n_left = max(0, self.n_left - step.emitted)
+        self.evidence.count(step.emitted, step.accepted if step.drafter == "ngram" else 0)
         if asked is not None:
             self._learn(asked, step)
         elif step.drafter in ("", "ngram"):
@@ -277,9 +278,7 @@ class AutoLength:
 
     def _window(self, name: str, n_behind: int, n_unseen: int) -> int:
         """Return the catch-up that the answer can bear: what a part in view lags, or as much of the text as it may."""
-        if n_unseen and n_behind <= WINDOW:
-            return n_behind
-        if n_behind <= MANY:
+        if n_behind <= MANY or (n_unseen and n_behind <= WINDOW):
             return n_behind  # a part of a short text would cost as much
         worth = self._foresee(name, PARTLY if name == "draft-simple" else name)
         n = bisect_left(range(n_behind + 1), True, key=lambda n: not self._may_lose(worth, self._catch_up_s(name, n)))
@@ -336,13 +335,18 @@ class AutoLength:
             return True  # it is a part of the step
         catch_up_s = self._catch_up_s(name, n_catch_up)
         is_blind = self.foresight is not None and self.foresight.is_blind and catch_up_s > CHEAP * self._plain_s()
-        saved_s = self._n_expected() * self._plain_s() * (1 - 1 / worth.speedup())
-        return not is_blind and catch_up_s <= saved_s / COMES_BACK and self._may_lose(worth, catch_up_s)
+        return not is_blind and self._comes_back(name, worth, worth.speedup(), catch_up_s)
+
+    def _comes_back(self, name: str, worth: Worth, speedup: float, catch_up_s: float) -> bool:
+        n_own = self.evidence.copied.n_others(n := self._n_expected())  # copies have to be caught up with, too:
+        saved_s = n_own * self._plain_s() * (1 - 1 / speedup) - self._catch_up_s(name, round(n - n_own))
+        return catch_up_s <= saved_s / COMES_BACK and self._may_lose(worth, catch_up_s)
 
     def _may_lose(self, worth: Worth, catch_up_s: float) -> bool:
-        left_s, spent_s = self._n_expected() * self._plain_s(), STAKED * (self.prefill_s + self.plain_s)
+        left_s = self.evidence.copied.n_others(self._n_expected()) * self._plain_s()
         chance = worth.chance(1.0 + catch_up_s / left_s) if left_s else 0.0  # that it comes back
-        return catch_up_s <= min(spent_s, self.purse.to_invest_s(self._expected_s(), chance))
+        may_s = self.purse.to_invest_s(self._expected_s(), chance)
+        return catch_up_s <= min(may_s, STAKED * (self.prefill_s + self.plain_s))
 
     def _probe(self, name: str, kind: str, n_catch_up: int) -> Ask:
         """Ask now and then, if the purse bears it."""
@@ -377,11 +381,11 @@ class AutoLength:
     def _longest_try(self, asked: Asked, worth: Worth) -> int:
         """Return how far to draft to see whether it pays, as far as the answer can bear it; 0 if it cannot.
 
-        Where two rows cost much more than one, only a long draft can show what drafting is worth. One that first says
-        what it would have drafted is asked for that, whatever is left for drafts.
+        Only a long draft can show it. One that tells first what it would have drafted does so anyway.
         """
-        catch_up_s = self._catch_up_s(asked.name, asked.n_catch_up)
-        if asked.is_look or asked.n_catch_up < FEW or self._may_lose(worth, catch_up_s):
+        believed, at_best = worth.speedup(), self._best_speedup(asked.name, 1.0)
+        speedup, catch_up_s = believed if believed >= PAYS else at_best, self._catch_up_s(asked.name, asked.n_catch_up)
+        if asked.is_look or asked.n_catch_up < FEW or self._comes_back(asked.name, worth, speedup, catch_up_s):
             return max(int(asked.is_look), self._bearable(asked.name, worth))
         return 0
 

@@ -1,8 +1,12 @@
-"""How much of a copied draft to verify: it cost nothing to draft, so only the rows count."""
+"""How much of a copied draft to verify: it cost nothing to draft, so only the rows count.
+
+And how much of a text copies bring: a model's drafts can only have the rest.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 from app.engine.acceptance import Acceptance
 from app.engine.costs import Costs
@@ -17,6 +21,29 @@ _SURE = 0.98
 
 _LEAST_WORTH = 0.02
 """Tokens that a copy must be expected to bring more than the time would otherwise."""
+
+_MEMORIES_TOKENS, _UNKNOWN = (32.0, 128.0), 8.0
+"""How far back it is looked for what share of a text copies bring, and how many other tokens it begins with."""
+
+
+@dataclass(slots=True)
+class CopiedShare:
+    """What share of the last tokens came as kept copies: the next answer is often of the same kind.
+
+    Of the last few and of more of them the smaller share counts: copies pause, and where they end that is soon seen.
+    """
+
+    _seen: list[tuple[float, float]] = field(default_factory=lambda: [(_UNKNOWN, 0.0) for _ in _MEMORIES_TOKENS])
+
+    def observe(self, n_emitted: int, n_copied: int) -> None:
+        """Take in a step's tokens, and how many of them were a copy's."""
+        for i, memory_tokens in enumerate(_MEMORIES_TOKENS):
+            kept, (n, n_of_copies) = math.exp(-n_emitted / memory_tokens), self._seen[i]
+            self._seen[i] = kept * n + n_emitted, kept * n_of_copies + n_copied
+
+    def n_others(self, n_tokens: float) -> float:
+        """Return how many of the tokens to come are likely to be no copies."""
+        return n_tokens * (1 - min(n_of_copies / n for n, n_of_copies in self._seen))
 
 
 def best_copy(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from app.engine.acceptance import Acceptance, Usual
 from app.engine.asking import LAST_COPY, Pause
 from app.engine.calibration import Calibration, OfTrees, of_best_children, of_drawn_words, of_other_children
+from app.engine.copies import CopiedShare
 from app.engine.costs import Costs
 from app.engine.draft_length import PARTLY
 from app.engine.foresight import Foresight
@@ -58,7 +59,7 @@ class Evidence:
         usual, usual_worth: what answers have by kind of draft; ``acceptance`` and ``worth``: what this one has.
         calibrations: by kind, and whether the most likely word is taken.
         draft_start: longest draft of a model while little is known; 0 if nobody said.
-        of_copies: when one is tried though rows seem too dear for it.
+        of_copies, copied: when one is tried though rows seem too dear for it; what share of the text they bring.
         lengths, n_tokens: tokens of the last answers, and of this one so far.
         purse: what this answer may cost.
     """
@@ -71,6 +72,7 @@ class Evidence:
     worth: dict[str, Worth] = field(default_factory=dict)
     draft_start: int = 0
     of_copies: Pause = field(default_factory=lambda: Pause(longest=LAST_COPY))
+    copied: CopiedShare = field(default_factory=CopiedShare)
     lengths: deque[int] = field(default_factory=lambda: deque(maxlen=N_LENGTHS))
     n_tokens: int = 0
     purse: Purse = field(default_factory=Purse)
@@ -138,6 +140,11 @@ class Evidence:
         if self.n_tokens:
             self.lengths.append(self.n_tokens)
         self.acceptance, self.worth, self.n_tokens, self.purse = {}, {}, 0, self.purse.next()
+
+    def count(self, n_emitted: int, n_copied: int) -> None:
+        """Take in that a step brought tokens, and how many of them were copies."""
+        self.n_tokens += n_emitted
+        self.copied.observe(n_emitted, n_copied)
 
     def n_to_come(self) -> float:
         """Return how many tokens this answer may still have, by those of the last answers that were longer."""

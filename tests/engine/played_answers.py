@@ -246,6 +246,48 @@ def play_copies(
     return spent_s[0], spent_s[1]
 
 
+def play_both(
+    machine: Machine, answer: Repeating, agrees: Sequence[bool], policy: LengthPolicy, rng: random.Random
+) -> float:
+    """Return the seconds of an answer for which n-gram is asked first, and then a draft model that has these right.
+
+    The draft model holds every word likely, and the target is sure of its own.
+    """
+    copies, text, n = NgramDrafter(), [*answer.prompt, answer.tokens[0]], len(answer.tokens)
+    policy.foresight = Foresight()
+    copies.begin(answer.prompt)
+    policy.begin(0.008 * len(answer.prompt))
+    at, held, spent_s = 1, 0, 0.0
+    while at < n:
+        n_room = n - at - 1
+        limit = min(policy.ask("ngram", 0).limit, n_room)
+        draft = copies.draft(text, Ask(limit)) if limit else []
+        k, n_drafted, n_behind, kind = policy.trim("ngram", copies.kind, len(draft)) if draft else 0, 0, 0, copies.kind
+        n_kept, name, draft_s, unused = answer.agreed(at, draft[:k]), "ngram", 0.0, () if k else draft[:1]
+        if not k:
+            ask = policy.ask(NAME, n_behind := len(text) - 1 - held, 0)
+            name, kind, limit = NAME, NAME, max(0, min(ask.limit, n_room))
+            said = [Place(0.9, agrees[i]) for i in range(max(1, at - ask.n_review), at)] if limit else []
+            if limit and (ask.hears is None or not said or ask.hears(said)):
+                n_drafted = next((i for i in range(1, limit) if ask.goes_on and not ask.goes_on(0.9)), limit)
+            draft_s = machine.token_s * n_drafted + machine.catch_up_s(n_behind) if limit else 0.0
+            k = policy.trim(NAME, NAME, n_drafted) if n_drafted else 0
+            n_kept = sum(1 for _ in takewhile(bool, agrees[at : at + k]))
+            held = len(text) + min(n_kept, max(0, n_drafted - 1)) if limit else held
+        verify_s = machine.verify_s(k + 1) * rng.gauss(1, machine.noise)
+        facts = (k, min(k, n_kept + 1), n_kept, draft_s, verify_s, 0, name if k else "")
+        for _ in range(n_kept + 1):
+            policy.foresight.sees(0.95)
+        policy.observe(Step(0.0, n_kept + 1, limit, *facts), kind if k else "", n_behind)
+        if unused:
+            policy.overhears("ngram", copies.kind, 1, answer.agreed(at, unused))
+        spent_s += draft_s + verify_s
+        at += n_kept + 1
+        text += answer.tokens[at - n_kept - 1 : at]
+        copies.accept(text)
+    return spent_s
+
+
 def repeating(rng: random.Random, n_vain: int, *, n_times: int = 6, run: tuple[int, int] = (2, 12)) -> Repeating:
     """Invent an answer of ``n_vain`` lines that begin alike and go on otherwise, then one paragraph again and again.
 

@@ -7,7 +7,7 @@ import pytest
 
 from app.engine.auto_length import AutoLength
 from app.engine.costs import Costs, DrafterCost
-from tests.engine.played_answers import NAME, Machine, Repeating, fixed_s, invented, play, play_copies
+from tests.engine.played_answers import NAME, Machine, Repeating, fixed_s, invented, play, play_both, play_copies
 
 N_MAX, N_TOKENS = 15, 300
 ROWS_S = {1: 0.09, 2: 0.131, 3: 0.147, 4: 0.161, 5: 0.17, 6: 0.176, 7: 0.2, 8: 0.232, 9: 0.25, 12: 0.3, 16: 0.4}
@@ -57,6 +57,49 @@ def test_copies_that_hardly_pay_cost_little(share):
             took_s = sum(play_copies(machine, answer, AutoLength(known, N_MAX, N_TOKENS, models=frozenset()), rng))
             speedups.append((N_TOKENS - 1) * SCARCE_S[1] / took_s)
     assert min(speedups) >= 0.968, speedups
+
+
+@pytest.mark.parametrize("alpha", [0.8, 0.95])
+def test_a_draft_model_reads_no_file_of_which_copies_write_the_answer(alpha):
+    """Reading the file and what was copied of it takes longer than its drafts of the few other words save."""
+    machine, ratios = AT_LOAD, []
+    for seed in range(4):
+        known, alone = machine.evidence(), machine.evidence()
+        known.recall(taught(machine).lessons())
+        for n in range(8):
+            rng = random.Random(n + 100 * seed)
+            file = list(range(1000, 1500))
+            tokens = [rng.randrange(10_000, 1_000_000) if rng.random() < 0.06 else token for token in file[:N_TOKENS]]
+            answer, agrees = Repeating(file, tokens, 0), [rng.random() < alpha for _ in tokens]
+            for evidence in (known, alone):
+                evidence.begin_answer()
+            policies = AutoLength(known, N_MAX, N_TOKENS), AutoLength(alone, N_MAX, N_TOKENS, models=frozenset())
+            took_s = play_both(machine, answer, agrees, policies[0], random.Random(n))
+            ratios.append(sum(play_copies(machine, answer, policies[1], random.Random(n))) / took_s)
+    assert statistics.mean(ratios[i] for i in range(len(ratios)) if i % 8 >= 2) >= 0.99, ratios
+
+
+def taught(machine):
+    """Return what answers teach in which the draft model pays."""
+    known = machine.evidence()
+    for n in range(6):
+        known.begin_answer()
+        play(machine, invented(0.9, random.Random(n), N_TOKENS), AutoLength(known, N_MAX, N_TOKENS), random.Random(n))
+    return known
+
+
+def test_a_draft_model_is_back_after_answers_that_were_copied():
+    """What copies brought of the last answers is soon forgotten where they bring nothing."""
+    machine, known = AT_LOAD, taught(AT_LOAD)
+    known.count(400, 380)
+    ratios = []
+    for n in range(4):
+        answer = invented(0.9, random.Random(n), N_TOKENS, n_prompt=100)
+        known.begin_answer()
+        took_s = play(machine, answer, AutoLength(known, N_MAX, N_TOKENS), random.Random(n))
+        ratios.append(min(fixed_s(machine, answer, k) for k in range(9)) / took_s)
+    assert ratios[0] >= 0.85, ratios
+    assert statistics.mean(ratios[1:]) >= 0.97, ratios
 
 
 def test_copies_that_rows_were_too_dear_for_are_tried_again():
