@@ -21,7 +21,7 @@ from msgspec import structs
 from app.engine.cancel import CancelFlag
 from app.engine.drafters import Drafter
 from app.engine.engage import Engaged, drafter_failed, engage
-from app.engine.full_context import full_notice
+from app.engine.full_context import full_notice, slide_failed
 from app.engine.going_on import Speller
 from app.engine.leniency import is_typical
 from app.engine.llama import DecodeCancelledError, Row
@@ -32,6 +32,7 @@ from app.engine.prompt_cache import reusable
 from app.engine.prompting import Prompting
 from app.engine.sampler import Sampler
 from app.engine.speculate import Generation, Outcome, speculate
+from app.engine.template import BROKEN
 from app.engine.text import TextStream
 from app.engine.token_details import LogprobChooser, NotingChooser
 from app.errors import DecodeError
@@ -52,7 +53,7 @@ class Answer:
         prompting: makes the prompt of what stays.
         tokens: the prompt with the answer behind it, as it is in the context.
         n_asked: how many of them came before the answer.
-        n_gone: how many tokens have left the context in slides.
+        n_gone: how many tokens have left the context in its slides.
     """
 
     command: Generate
@@ -75,9 +76,14 @@ class Answer:
     text: str = ""
     written: str = ""
     _engaged: Engaged | None = None
+    _slid: Slid | None = None
+    _sliding: Slid | None = None
     _n_gone_before_step: int = 0
+    _is_broken: bool = False
+    _failed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        self.sampler.n_gone = self.prompting.n_gone
         self.tokens, self.n_asked = self.prompt.tokens, len(self.prompt.tokens) - self.prompt.n_begun
         self.stream = TextStream(self.command.stop)
         self.noting = NotingChooser(self.sampler) if self.command.token_details else None
@@ -102,17 +108,19 @@ class Answer:
         n_tokens, end = len(self.tokens), self.prompt.end
         yield Started(self.command.id, n_tokens, n_cached, engaged.engagement, notices, end, engaged.n_rows)
         after: list[NoticeInfo] = []
-        slid: Slid | None = None
         try:
             yield from self._say(engaged, self.received_s, cancel, after)
-            while (more := self._slide()) is not None:
-                slid = more
+            while (slid := self._slide(after)) is not None:
                 yield from self._go_on(slid, cancel, after)
         except DecodeCancelledError:
             self.stop_reason = "cancelled"
+        except DecodeError as fault:
+            if self._sliding is None:
+                raise
+            after.append(slide_failed(str(fault)))  # what is written is as good as it was
         text = self.stream.finish()
-        if slid is not None:
-            after.append(slid.notice)
+        if self._slid is not None:
+            after.append(self._slid.notice)
         if self._is_full:
             after.append(self._full(self.written + text))
         yield Done(
@@ -145,21 +153,29 @@ class Answer:
         def prompt_of(request: Generate) -> Prompt:
             return self.prompting.prompt(self.pair.target, request)
 
-        return full_notice(self.command, written, prompt_of, is_slid=self.n_left > 0)
+        return full_notice(self.command, written, prompt_of, is_slid=self.n_left > 0 and not self._is_broken)
 
-    def _slide(self) -> Slid | None:
-        """Return the prompt of what stays, if the context is full of what could go; None ends the answer."""
+    def _slide(self, notices: list[NoticeInfo]) -> Slid | None:
+        """Return the prompt of what stays, if the context is full of what could go; None ends the answer.
+
+        So does a template that fails now and did not before: the rest would be in another form.
+        """
         if not self._is_full or self.n_left < 1:
             return None
-        return self.prompting.slide(self.pair.target, self.command, self.tokens[self.n_asked :], self.n_left)
+        slid = self.prompting.slide(self.pair.target, self.command, self.tokens[self.n_asked :], self.n_left)
+        known = BROKEN - {notice.code for notice in self.prompt.notices}
+        new = [notice for notice in slid.notices if notice.code in known] if slid is not None else []
+        self._is_broken = bool(new)
+        notices += new
+        return None if new else slid
 
     def _go_on(self, slid: Slid, cancel: CancelFlag, notices: list[NoticeInfo]) -> Iterator[Prefill | Chunk]:
         """Go on with what stays, as a request for that would."""
         self.settle()
         started_s = time.perf_counter()
-        self._n_gone_before_step = len(self.tokens) - len(slid.tokens)
+        self._sliding, self._n_gone_before_step = slid, len(self.tokens) - len(slid.tokens)
         self.n_gone += self._n_gone_before_step
-        self.sampler.n_gone = self.n_gone
+        self.sampler.n_gone += self._n_gone_before_step
         self.tokens, self.n_asked = slid.tokens, slid.n_asked
         engaged, n_cached = self.engage(), self._keep()
         yield Prefill(self.command.id, 0, len(self.tokens) - n_cached, slid.n_left_out)
@@ -186,7 +202,7 @@ class Answer:
         n_left_out: int = 0,
     ) -> Iterator[Prefill | Chunk]:
         """Prefill both models, then speculate."""
-        drafters = engaged.drafters
+        drafters = tuple(drafter for drafter in engaged.drafters if drafter.name not in self._failed)
         for event in self._prefill(n_left_out):
             if drafters:
                 seen = self.tokens[: self.pair.target.context.n_past]
@@ -234,6 +250,7 @@ class Answer:
                 raise
             except DecodeError as fault:
                 notices.append(drafter_failed(str(fault)))
+                self._failed |= {drafter.name}
             else:
                 able.append(drafter)
         if not self.n_gone:
@@ -265,6 +282,7 @@ class Answer:
         finally:
             if generation.drafter_fault:
                 notices.append(drafter_failed(generation.drafter_fault))
+                self._failed |= {drafter.name for drafter in drafters} - {one.name for one in generation.drafters}
 
     # --- what is said -------------------------------------------------------------------------------
 
@@ -299,5 +317,5 @@ class Answer:
         step = outcome.step
         if self._n_gone_before_step:
             step = structs.replace(step, slid=self._n_gone_before_step)
-            self._n_gone_before_step = 0
+            self._slid, self._sliding, self._n_gone_before_step = self._sliding, None, 0
         return Chunk(self.command.id, text, outcome.token_ids, outcome.drafted, step, outcome.plan, told, logprobs)

@@ -13,6 +13,15 @@ from app.protocol import ChatMessage, Generate, NoticeInfo
 FULL = "The context is full."
 
 
+def slide_failed(fault: str) -> NoticeInfo:
+    """Say why an answer that could have gone on without the oldest turns ends."""
+    return NoticeInfo(
+        "context_full",
+        f"The context is full, and what stays of the conversation could not be evaluated again: {fault}",
+        "Continue the answer, or choose a longer context.",
+    )
+
+
 def full_notice(
     command: Generate, written: str, prompt_of: Callable[[Generate], Prompt], *, is_slid: bool
 ) -> NoticeInfo:

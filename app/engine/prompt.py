@@ -59,12 +59,13 @@ class Prompt(NamedTuple):
 class Slid(NamedTuple):
     """The prompt of an answer that has filled the context: the oldest messages are left out, the answer follows it.
 
-    ``n_asked`` of its tokens come before the answer.
+    ``n_asked`` of its tokens come before the answer; ``notices`` are those of its template.
     """
 
     tokens: list[int]
     n_asked: int
     n_left_out: int
+    notices: tuple[NoticeInfo, ...] = ()
 
     @property
     def notice(self) -> NoticeInfo:
@@ -149,7 +150,7 @@ def slide_on(
     n_left_out, prompt = _slide(messages, n_wanted, prompt_of, whole)
     if n_ctx - len(prompt.tokens) < min(n_left, n_ctx // LEAST_ROOM):
         return None
-    return Slid(prompt.tokens, len(prompt.tokens) - len(answered), n_left_out)
+    return Slid(prompt.tokens, len(prompt.tokens) - len(answered), n_left_out, prompt.notices)
 
 
 def _known(token_ids: Sequence[int], n_vocab: int) -> list[int]:

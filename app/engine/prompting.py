@@ -24,6 +24,8 @@ class Prompting:
         """The tokens of the last prompt with its answer, which may be asked to go on."""
         self.n_asked = 0
         """How many of them came before the answer."""
+        self.n_gone = 0
+        """How many have left the context in slides of that answer."""
 
     def close(self) -> None:
         """End the template process."""
@@ -67,6 +69,13 @@ class Prompting:
         render = self._render_for(target.model)
         return make_prompt(command, target.model, target.context.n_ctx, render, self.said[self.n_asked :])
 
+    def take(self, prompt: Prompt) -> None:
+        """Let an answer be put behind its prompt; one that goes on keeps the places of what it has said."""
+        begun = prompt.tokens[len(prompt.tokens) - prompt.n_begun :]
+        is_said = bool(begun) and self.said[self.n_asked :][: len(begun)] == begun
+        self.n_gone = max(0, self.n_gone + self.n_asked + len(begun) - len(prompt.tokens)) if is_said else 0
+        self.said, self.n_asked = prompt.tokens, len(prompt.tokens) - prompt.n_begun
+
     def slide(self, target: LoadedModel, command: Generate, answered: Sequence[int], n_left: int) -> Slid | None:
         """Return the prompt of an answer that has filled the context, or None where too little could be left out."""
         try:
@@ -76,6 +85,7 @@ class Prompting:
         except PromptTooLongError:
             return None
         if slid is not None:
+            self.n_gone += len(self.said) - len(slid.tokens)
             self.said, self.n_asked = slid.tokens, slid.n_asked
         return slid
 

@@ -171,8 +171,7 @@ class Session:
         """
         pair = self._require()
         prompt = self._prompting.prompt(pair.target, command)
-        self._prompting.said = prompt.tokens  # the answer's are put behind them
-        self._prompting.n_asked = len(prompt.tokens) - prompt.n_begun
+        self._prompting.take(prompt)
         if command.n_top_logprobs > MAX_TOP_LOGPROBS:
             raise UsageError(
                 f"{command.n_top_logprobs} log-probabilities are asked for.", f"At most {MAX_TOP_LOGPROBS}."

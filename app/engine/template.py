@@ -196,6 +196,10 @@ _NO_EFFORT = NoticeInfo(
 )
 
 
+BROKEN = frozenset({"template_broken", "template_override_broken"})
+"""Codes of notices that say that a prompt has another form than it should."""
+
+
 def _notices_of(reply: _Reply, templating: Templating) -> list[NoticeInfo]:
     is_idle = templating.reasoning is not None and not reply.has_switch
     notices = (

@@ -130,6 +130,10 @@ CONTEXT = (
         "Start a new conversation, choose a longer context, or let the oldest turns be left out and continue.",
     ),
     QT_TRANSLATE_NOOP("", "Continue the answer: older turns are left out then."),
+    QT_TRANSLATE_NOOP(
+        "", "The context is full, and what stays of the conversation could not be evaluated again: {fault}"
+    ),
+    QT_TRANSLATE_NOOP("", "Continue the answer, or choose a longer context."),
     QT_TRANSLATE_NOOP("", "The context is full with the last question and its answer alone."),
     QT_TRANSLATE_NOOP("", "Choose a longer context or start a new conversation."),
     QT_TRANSLATE_NOOP("", "The prompt is empty."),

@@ -6214,6 +6214,14 @@ metrics.json enthält jeden Schritt, damit jede Zahl nachgerechnet werden kann; 
         <translation>Setzen Sie die Antwort fort: Ältere Beiträge werden dann weggelassen.</translation>
     </message>
     <message>
+        <source>The context is full, and what stays of the conversation could not be evaluated again: {fault}</source>
+        <translation>Der Kontext ist voll, und was von der Unterhaltung bleibt, konnte nicht noch einmal ausgewertet werden: {fault}</translation>
+    </message>
+    <message>
+        <source>Continue the answer, or choose a longer context.</source>
+        <translation>Setzen Sie die Antwort fort, oder wählen Sie einen längeren Kontext.</translation>
+    </message>
+    <message>
         <source>The context is full with the last question and its answer alone.</source>
         <translation>Der Kontext ist schon mit der letzten Frage und ihrer Antwort voll.</translation>
     </message>

@@ -14,6 +14,7 @@ import pytest
 from app.engine.cancel import CancelFlag
 from app.engine.session import Session
 from app.engine.template import Renderer
+from app.errors import DecodeError
 from app.protocol import ChatMessage, Chunk, Done, Prefill, Sampling, Templating
 from tests.engine.sessions import GREEDY, WARM, answer, load, request
 from tests.engine.test_mtp import KINDS, write
@@ -169,7 +170,8 @@ def test_a_cancel_while_it_evaluates_again_leaves_everything_right(session, kind
     said = [token for event in events if isinstance(event, Chunk) for token in event.token_ids]
     assert said == whole.token_ids[: len(said)]
     assert 0 < len(said) < 420
-    assert [notice.code for notice in done.notices] == ["turns_left_out"]
+    n_slides = sum(isinstance(event, Chunk) and event.step.slid > 0 for event in events)
+    assert [notice.code for notice in done.notices] == ["turns_left_out"][:n_slides]
     assert sliding(session, talk, GREEDY, types, 3).token_ids == whole.token_ids
 
 
@@ -246,6 +248,99 @@ def test_words_and_their_details_go_on_behind_it(plain_session):
     assert any(chunk.step.slid for chunk in chunks)
     for chunk in chunks:
         assert len(chunk.details) == len(chunk.logprobs) == len(chunk.token_ids) == chunk.step.emitted
+
+
+@pytest.mark.parametrize("n_more", [1, 20])
+def test_what_goes_on_later_is_drawn_with_the_noise_of_places_that_nothing_was_drawn_for(plain_session, n_more):
+    """What stays may be other turns; the places in the whole text are the same."""
+    talk, prompting = turns(5), plain_session._prompting
+    whole = sliding(plain_session, talk, WARM)
+    at, _ = slides(whole)[-1]
+    n = sum(step.emitted for step in whole.steps[:at]) + n_more
+    first = sliding(plain_session, talk, WARM, max_tokens=n)
+    assert slides(first)
+    rest = sliding(plain_session, [*talk, ("assistant", first.text)], WARM, templating=Templating(goes_on=True))
+    assert prompting.n_gone > 0
+    n_all = first.started.prompt_tokens + n + len(rest.token_ids)
+    assert prompting.n_gone + len(prompting.said) == n_all
+    sliding(plain_session, QUESTION, WARM, max_tokens=3)
+    assert prompting.n_gone == 0
+
+
+class Failing:
+    """A context that fails in its calls to decode for which a rule says so."""
+
+    def __init__(self, context, fails) -> None:
+        self._context, self._fails = context, fails
+
+    def __getattr__(self, name):
+        return getattr(self._context, name)
+
+    def decode(self, tokens, n_rows):
+        if self._fails(self._context, len(tokens)):
+            raise DecodeError("no room for it")
+        return self._context.decode(tokens, n_rows)
+
+
+class AfterFull:
+    """Fails in the first decode after the context was full."""
+
+    def __init__(self) -> None:
+        self.was_full = False
+
+    def __call__(self, context, n_tokens):
+        fails = self.was_full and n_tokens > 1
+        self.was_full = context.n_past + n_tokens >= N_CTX
+        return fails
+
+
+def test_what_cannot_be_evaluated_again_ends_the_answer_and_loses_nothing(plain_session):
+    talk, target = turns(5), plain_session._pair.target
+    whole = sliding(plain_session, talk)
+    target.context = Failing(target.context, AfterFull())
+    got = sliding(plain_session, talk, stop=("that nobody says",))
+    target.context = target.context._context
+    assert got.done.stop_reason == "length"
+    assert got.token_ids == whole.token_ids[: len(got.token_ids)]
+    assert whole.text.startswith(got.text)
+    assert [notice.code for notice in got.done.notices] == ["context_full"]
+    assert "no room for it" in got.done.notices[0].message
+    assert sliding(plain_session, talk).token_ids == whole.token_ids
+
+
+def test_a_drafter_that_failed_is_not_asked_after_a_slide(plain_session):
+    draft, talk, n_calls = plain_session._pair.draft, turns(5), []
+    draft.context = Failing(draft.context, lambda _context, _n: n_calls.append(1) or len(n_calls) == 20)
+    got = sliding(plain_session, talk, GREEDY, ("draft-simple",), 3)
+    draft.context = draft.context._context
+    assert len(n_calls) == 20
+    assert slides(got)
+    assert [notice.code for notice in got.done.notices].count("drafter_failed") == 1
+    assert got.token_ids == sliding(plain_session, talk).token_ids
+
+
+SHORT_OF_TURNS = """{% if messages|length < 4 %}{{ raise_exception("too few") }}{% endif %}
+{%- for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}"""
+
+
+def test_a_template_that_fails_in_mid_answer_ends_it_in_words(plain_session):
+    got = sliding(plain_session, turns(5), templating=Templating(template=SHORT_OF_TURNS))
+    assert got.done.stop_reason == "length"
+    assert not slides(got)
+    codes = [notice.code for notice in got.done.notices]
+    assert codes == ["template_override_broken", "context_full"]
+    assert [notice.code for notice in got.started.notices] == ["turns_left_out"]
+
+
+def test_a_slide_that_is_cancelled_before_a_word_is_not_told_as_done(plain_session):
+    cancel, events = CancelFlag(), []
+    command = request(turns(5), max_tokens=420, slide=True)
+    for event in plain_session.generate(command, received_s=time.perf_counter(), cancel=cancel):
+        events.append(event)
+        if isinstance(event, Prefill) and event.left_out:
+            cancel.set()
+    assert events[-1].stop_reason == "cancelled"
+    assert not events[-1].notices
 
 
 @pytest.mark.parametrize("seed", range(6))
