@@ -11,6 +11,18 @@ unlike the rest (a sentence before the code), so the first one waits a little.""
 LAST_COPY = 512
 """The same of copies where rows are too dear for them, over answers."""
 
+CEILING = 1.02
+"""A drafter that could not reach this speed-up even if everything were accepted is not prefilled at all."""
+
+WINDOW = 32
+"""Fewest tokens that a drafter starts again on where catching up with all would cost too much."""
+
+PAYS = 1.02
+"""Expected speed-up from which a drafter is asked."""
+
+MOSTLY = 0.7
+"""Share of the text from which on a part in view is not worth having: it would soon be all of it."""
+
 
 @dataclass(slots=True)
 class Pause:

@@ -21,10 +21,11 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 
 from app.engine.acceptance import cumulated
-from app.engine.asking import Asked, Pause
+from app.engine.asking import CEILING, MOSTLY, PAYS, WINDOW, Asked, Pause
 from app.engine.copies import best_copy, tried_copy
 from app.engine.costs import FEW, MANY, as_if_awake
 from app.engine.draft_length import PARTLY, Ask
@@ -34,18 +35,6 @@ from app.engine.purse import COMES_BACK, STAKED, Purse
 from app.engine.review import MOST_REVIEWED, Place, plain_steps_at_best
 from app.engine.worth import Worth
 from app.protocol import Plan, Step
-
-CEILING = 1.02
-"""A drafter that could not reach this speed-up even if everything were accepted is not prefilled at all."""
-
-WINDOW = 32
-"""Fewest tokens that a drafter starts again on where catching up with all would cost too much."""
-
-PAYS = 1.02
-"""Expected speed-up from which a drafter is asked."""
-
-MOSTLY = 0.7
-"""Share of the text from which on a part in view is not worth having: it would soon be all of it."""
 
 
 @dataclass(slots=True)
@@ -281,7 +270,9 @@ class AutoLength:
         if n_behind <= MANY or (n_unseen and n_behind <= WINDOW):
             return n_behind  # a part of a short text would cost as much
         worth = self._foresee(name, PARTLY if name == "draft-simple" else name)
-        n = bisect_left(range(n_behind + 1), True, key=lambda n: not self._may_lose(worth, self._catch_up_s(name, n)))
+        is_of_heads = self._of_chain(name) == "draft-mtp"  # they do nearly as well with a part in view
+        bears = partial(self._comes_back, name) if is_of_heads else self._may_lose
+        n = bisect_left(range(n_behind + 1), True, key=lambda n: not bears(worth, self._catch_up_s(name, n)))
         return max(WINDOW, n - 1)
 
     def _catch_up_s(self, name: str, n_tokens: int) -> float:
@@ -335,9 +326,11 @@ class AutoLength:
             return True  # it is a part of the step
         catch_up_s = self._catch_up_s(name, n_catch_up)
         is_blind = self.foresight is not None and self.foresight.is_blind and catch_up_s > CHEAP * self._plain_s()
-        return not is_blind and self._comes_back(name, worth, worth.speedup(), catch_up_s)
+        return not is_blind and self._comes_back(name, worth, catch_up_s)
 
-    def _comes_back(self, name: str, worth: Worth, speedup: float, catch_up_s: float) -> bool:
+    def _comes_back(self, name: str, worth: Worth, catch_up_s: float) -> bool:
+        """Tell the same of what is believed where that pays, else of what there is to find out at best."""
+        speedup = worth.speedup() if worth.speedup() >= PAYS else self._best_speedup(name, 1.0)
         n_own = self.evidence.copied.n_others(n := self._n_expected())  # copies have to be caught up with, too:
         saved_s = n_own * self._plain_s() * (1 - 1 / speedup) - self._catch_up_s(name, round(n - n_own))
         return catch_up_s <= saved_s / COMES_BACK and self._may_lose(worth, catch_up_s)
@@ -383,9 +376,8 @@ class AutoLength:
 
         Only a long draft can show it. One that tells first what it would have drafted does so anyway.
         """
-        believed, at_best = worth.speedup(), self._best_speedup(asked.name, 1.0)
-        speedup, catch_up_s = believed if believed >= PAYS else at_best, self._catch_up_s(asked.name, asked.n_catch_up)
-        if asked.is_look or asked.n_catch_up < FEW or self._comes_back(asked.name, worth, speedup, catch_up_s):
+        catch_up_s = self._catch_up_s(asked.name, asked.n_catch_up)
+        if asked.is_look or asked.n_catch_up < FEW or self._comes_back(asked.name, worth, catch_up_s):
             return max(int(asked.is_look), self._bearable(asked.name, worth))
         return 0
 

@@ -41,6 +41,11 @@ class CopiedShare:
             kept, (n, n_of_copies) = math.exp(-n_emitted / memory_tokens), self._seen[i]
             self._seen[i] = kept * n + n_emitted, kept * n_of_copies + n_copied
 
+    def begin_answer(self) -> None:
+        """Let what the last tokens were say less: an answer often begins with words of its own."""
+        (n, n_of_copies), *longer = self._seen
+        self._seen = [(n, n_of_copies / 2), *longer]
+
     def n_others(self, n_tokens: float) -> float:
         """Return how many of the tokens to come are likely to be no copies."""
         return n_tokens * (1 - min(n_of_copies / n for n, n_of_copies in self._seen))

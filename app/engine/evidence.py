@@ -140,6 +140,7 @@ class Evidence:
         if self.n_tokens:
             self.lengths.append(self.n_tokens)
         self.acceptance, self.worth, self.n_tokens, self.purse = {}, {}, 0, self.purse.next()
+        self.copied.begin_answer()
 
     def count(self, n_emitted: int, n_copied: int) -> None:
         """Take in that a step brought tokens, and how many of them were copies."""

@@ -257,28 +257,34 @@ def play_both(
     policy.foresight = Foresight()
     copies.begin(answer.prompt)
     policy.begin(0.008 * len(answer.prompt))
-    at, held, spent_s = 1, 0, 0.0
+    at, held, first, spent_s = 1, 0, 0, 0.0
     while at < n:
         n_room = n - at - 1
         limit = min(policy.ask("ngram", 0).limit, n_room)
         draft = copies.draft(text, Ask(limit)) if limit else []
-        k, n_drafted, n_behind, kind = policy.trim("ngram", copies.kind, len(draft)) if draft else 0, 0, 0, copies.kind
+        k, kind, n_drafted, n_caught_up = 0, copies.kind, 0, 0
+        if draft:
+            k = policy.trim("ngram", kind, len(draft))
         n_kept, name, draft_s, unused = answer.agreed(at, draft[:k]), "ngram", 0.0, () if k else draft[:1]
         if not k:
-            ask = policy.ask(NAME, n_behind := len(text) - 1 - held, 0)
-            name, kind, limit = NAME, NAME, max(0, min(ask.limit, n_room))
+            n_behind = len(text) - 1 - held
+            ask = policy.ask(NAME, n_behind, held if first else 0)
+            name, limit, n_caught_up = NAME, max(0, min(ask.limit, n_room)), ask.n_catch_up
+            if limit and n_caught_up != n_behind:
+                first = len(text) - 1 - n_caught_up
+            kind = PARTLY if first else NAME
             said = [Place(0.9, agrees[i]) for i in range(max(1, at - ask.n_review), at)] if limit else []
             if limit and (ask.hears is None or not said or ask.hears(said)):
                 n_drafted = next((i for i in range(1, limit) if ask.goes_on and not ask.goes_on(0.9)), limit)
-            draft_s = machine.token_s * n_drafted + machine.catch_up_s(n_behind) if limit else 0.0
-            k = policy.trim(NAME, NAME, n_drafted) if n_drafted else 0
+            draft_s = machine.token_s * n_drafted + machine.catch_up_s(n_caught_up) if limit else 0.0
+            k = policy.trim(NAME, kind, n_drafted) if n_drafted else 0
             n_kept = sum(1 for _ in takewhile(bool, agrees[at : at + k]))
             held = len(text) + min(n_kept, max(0, n_drafted - 1)) if limit else held
         verify_s = machine.verify_s(k + 1) * rng.gauss(1, machine.noise)
         facts = (k, min(k, n_kept + 1), n_kept, draft_s, verify_s, 0, name if k else "")
         for _ in range(n_kept + 1):
             policy.foresight.sees(0.95)
-        policy.observe(Step(0.0, n_kept + 1, limit, *facts), kind if k else "", n_behind)
+        policy.observe(Step(0.0, n_kept + 1, limit, *facts), kind if k else "", n_caught_up)
         if unused:
             policy.overhears("ngram", copies.kind, 1, answer.agreed(at, unused))
         spent_s += draft_s + verify_s

@@ -88,13 +88,14 @@ def taught(machine):
     return known
 
 
-def test_a_draft_model_is_back_after_answers_that_were_copied():
+@pytest.mark.parametrize("n_prompt", [100, 300])
+def test_a_draft_model_is_back_after_answers_that_were_copied(n_prompt):
     """What copies brought of the last answers is soon forgotten where they bring nothing."""
     machine, known = AT_LOAD, taught(AT_LOAD)
     known.count(400, 380)
     ratios = []
     for n in range(4):
-        answer = invented(0.9, random.Random(n), N_TOKENS, n_prompt=100)
+        answer = invented(0.9, random.Random(n), N_TOKENS, n_prompt=n_prompt)
         known.begin_answer()
         took_s = play(machine, answer, AutoLength(known, N_MAX, N_TOKENS), random.Random(n))
         ratios.append(min(fixed_s(machine, answer, k) for k in range(9)) / took_s)
