@@ -175,7 +175,7 @@ class Answer:
         started_s = time.perf_counter()
         self._sliding, self._n_gone_before_step = slid, len(self.tokens) - len(slid.tokens)
         self.n_gone += self._n_gone_before_step
-        self.sampler.n_gone += self._n_gone_before_step
+        self.sampler.n_gone = self.prompting.n_gone
         self.tokens, self.n_asked = slid.tokens, slid.n_asked
         engaged, n_cached = self.engage(), self._keep()
         yield Prefill(self.command.id, 0, len(self.tokens) - n_cached, slid.n_left_out)
